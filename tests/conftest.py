@@ -28,10 +28,12 @@ from grader.sandbox.session import PLAIN, Program, Session, SessionOptions
 from grader.sandbox.student import Student
 from grader.submission.submission import Source, Submission
 from tests.postgres import Database, Server, running_server
+from tests.quick import TURN, turn
 
 ROOT = Path(__file__).parent.parent
 DATA = ROOT / "tests" / "data"
 
+os.environ[TURN] = turn()  # all processes of these tests choose the same samples
 os.environ["ATTN_WARM"] = "0"  # tests with a terminal must not leave processes behind
 
 # Short enough for a test that hangs on purpose, long enough for normal code on a slow machine.
@@ -59,6 +61,11 @@ LONGEST += ["test_dev"]  # it waits for a proof that test_soundness makes
 
 StudentOf = Callable[..., Student]
 GradeSource = Callable[..., Report]
+
+
+def pytest_report_header() -> str:
+    """Say which samples run."""
+    return f"samples of the turn {turn()}: {TURN}={turn()} runs them again, also after a change"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -18,7 +18,7 @@ from tests.cases import cases
 from tests.complexity import test_implementations
 from tests.conftest import ROOT
 from tests.diagnosis import graded, test_styles
-from tests.quick import sampled
+from tests.quick import sampled, share
 from tests.sandbox import test_liars
 
 HEAD = "| family | cases | in `make test` | in `make test-all` |\n|---|---|---|---|\n"
@@ -44,7 +44,6 @@ def families(course: Course) -> Sequence[Family]:
     ways = {module.name: read_misconceptions(course, module) for module in course.modules}
     cheats = [case.module for case in test_cheats.CHEATS]
     leaks = len(test_cheats.FAST_LEAKS), len(test_cheats.FAST_LEAKS) + len(test_cheats.SLOW_LEAKS)
-    implementations = test_implementations.IMPLEMENTATIONS
     every_cheat = [
         one for name in set(cheats) for one in sampled([*filter(name.__eq__, cheats)], test_cheats.EVERY.get(name, 1))
     ]
@@ -55,7 +54,7 @@ def families(course: Course) -> Sequence[Family]:
         Family(
             "results that lie",
             len(test_liars.BODIES),
-            _share(len(test_liars.BODIES), test_liars.QUICK),
+            share(len(test_liars.BODIES), test_liars.EVERY),
             len(test_liars.BODIES),
         ),
         Family("cheats", len(cheats), len(test_cheats.FAST), len(every_cheat)),
@@ -65,11 +64,8 @@ def families(course: Course) -> Sequence[Family]:
         Family(
             "costs of implementations",
             len(test_implementations.ALL),
-            sum(
-                not (one.module in test_implementations.LONG or number % 3)
-                for number, one in enumerate(implementations)
-            ),
-            len(implementations),
+            len(test_implementations.QUICK),
+            len(test_implementations.IMPLEMENTATIONS),
         ),
         Family(
             "misconceptions, proved",
@@ -95,10 +91,6 @@ def families(course: Course) -> Sequence[Family]:
     )
 
 
-def _share(count: int, every: int) -> int:
-    return len(range(0, count, every))
-
-
 def _files(name: str, kind: str) -> Family:
     counts = Counter(case.module for case in cases(kind))
     run = [len(sampled(range(count), graded_cases.EVERY.get(module, 1))) for module, count in counts.items()]
@@ -111,10 +103,10 @@ def _styles(name: str, kind: str) -> Family:
     return Family(name, sum(counts.values()), counts["01_softmax"], sum(run))
 
 
-def table(course: Course) -> str:
+def table(found: Sequence[Family]) -> str:
     """Return the table of docs/testing.md."""
-    return HEAD + "".join(map(str, families(course)))
+    return HEAD + "".join(map(str, found))
 
 
 if __name__ == "__main__":
-    print(table(read_course(ROOT)), end="")
+    print(table(families(read_course(ROOT))), end="")

@@ -76,7 +76,7 @@ def differences_from_proof(course: Course, module: Module, salts: Sequence[str],
     """Grade misconceptions, each under one of the salts, which take turns; return what the proof says otherwise."""
     proof = read_proof(course, module)
     assert proof is not None, f"{module.name} was not proved"
-    ways = sampled(read_misconceptions(course, module), every)
+    ways = sampled(read_misconceptions(course, module), every, lambda way: way.code)
     found: dict[str, dict[str, Outcomes]] = {}
     workers = shared_workers(module.backend)
     for number, salt in enumerate(salts):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,7 @@ from tests.conftest import ROOT
 from tests.pages.made import read_page
 from tests.pages.test_feedback import own_lines
 from tests.pages.test_hostile import assert_harmless
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.exhaustive  # classes of two hundred
 SIZE, EVERY = 200, 3
@@ -99,9 +99,7 @@ def test_a_killed_and_resumed_run_gives_the_same_reports(
     out = tmp_path / "out"
     running = subprocess.Popen(command(part, out), cwd=ROOT, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     try:
-        while len(list((out / "01_softmax").glob("*.json"))) < SOME // 2:
-            assert running.poll() is None
-            time.sleep(0.05)
+        wait_until("half of them", lambda: len(list((out / "01_softmax").glob("*.json"))) >= SOME // 2, by=running)
         children = psutil.Process(running.pid).children(recursive=True)
     finally:
         running.kill()

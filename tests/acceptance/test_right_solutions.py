@@ -10,15 +10,14 @@ from grader.course.course import Course
 from grader.course.notebook import make_notebook, read_cells
 from tests.acceptance.graded_cases import grade_cases, grade_family, lost_marks
 from tests.cases import Case, cases
-from tests.quick import sampled, some_of
+from tests.quick import QUICK, quick_or_exhaustive, sampled
 
 GROUPS = Counter(case.group for case in cases("right"))
 FEWEST = 6  # of each module
-QUICK = ("01_softmax",)
-MODULES = [pytest.param(name, marks=() if name in QUICK else pytest.mark.exhaustive) for name in GROUPS]
+MODULES = [*GROUPS]
 
 
-@pytest.mark.parametrize("module_name", MODULES)
+@pytest.mark.parametrize("module_name", quick_or_exhaustive(MODULES))
 def test_right_solutions_get_full_marks(course: Course, module_name: str) -> None:
     reports = grade_family(course, "right", module_name)
     assert lost_marks(reports) == {}
@@ -30,7 +29,7 @@ def test_every_module_has_its_right_solutions(course: Course) -> None:
     assert min(GROUPS.values()) >= FEWEST
 
 
-@pytest.mark.parametrize("name", some_of(sampled([*GROUPS], 2), every=len(GROUPS)))
+@pytest.mark.parametrize("name", quick_or_exhaustive([QUICK[0], *sampled(MODULES[1:], 2)]))
 def test_the_solution_as_a_notebook_has_full_marks(course: Course, name: str) -> None:
     """A notebook runs the cells that try the functions, with meters, too."""
     module = course.module(name)

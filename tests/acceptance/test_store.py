@@ -17,6 +17,7 @@ from tests.classroom.conftest import HALF, RIGHT, SQUARE
 from tests.cli.conftest import EXECUTABLE
 from tests.conftest import write
 from tests.postgres import PASSWORD, Database
+from tests.waiting import wait_until
 
 KINDS = (RIGHT, SQUARE, HALF, "def tiny(:\n", "import os\n\n\ndef tiny(x):\n    os._exit(3)\n")
 STUDENTS = [f"s{number:03}" for number in range(100)]
@@ -59,9 +60,13 @@ def logs(course: Course) -> str:
 
 def wait_for(database: Database, count: int, *processes: subprocess.Popen[bytes]) -> None:
     """Wait until so many reports are there. The graders must still have something to do."""
-    while not database.sql("select to_regclass('report') is not null")[0][0] or database.sql(COUNTS)[0][0] < count:
+
+    def there() -> bool:
         assert all(process.poll() is None for process in processes)
-        time.sleep(0.05)
+        made = database.sql("select to_regclass('report') is not null")[0][0]
+        return bool(made and database.sql(COUNTS)[0][0] >= count)
+
+    wait_until(f"{count} reports", there)
 
 
 def without_timing(text: str | bytes) -> dict[str, Any]:

@@ -127,9 +127,11 @@ MISTAKES = {
         "test_width: cpu_s must be a number of seconds above 0 and up to 120, not -1. Write it like cpu_s=30",
     ),
 }
+# These prove a module.
+SLOW = ["the solution does not work on it", "it gives the earlier module away"]
 
 
-@pytest.mark.parametrize("mistake", some_of(MISTAKES, every=3))
+@pytest.mark.parametrize("mistake", some_of(MISTAKES, every=3, slow=SLOW))
 def test_a_mistake_is_one_clear_sentence(tmp_path: Path, mistake: str) -> None:
     (file, old, new), sentence = MISTAKES[mistake]
     name = "script" if "01_log" in file else "on_top"

@@ -29,6 +29,7 @@ from tests.cli.conftest import EXECUTABLE
 from tests.conftest import write
 
 CLASS = {"ana/tiny.py": RIGHT, "ben/tiny.py": SQUARE, "cy/tiny.py": HALF, "dee/tiny.py": "def tiny(:\n"}
+SLOW = "slow = True\n\n\n"
 SCORES = {"ana": 10.0, "cy": 9.0, "dee": 0.0}
 
 
@@ -340,13 +341,26 @@ def test_two_runs_cannot_write_to_one_folder(tmp_path: Path) -> None:
         pass
 
 
+def stop_at_slow(root: Path) -> Path:
+    """Let the hidden suite stop at each slow submission until a file is there. Return the file."""
+    (suite,) = (root / "tests" / "hidden").glob("*.py")
+    until = root / "until"
+    wait = f"import pathlib, time\n        while not pathlib.Path({str(until)!r}).exists(): time.sleep(0.02)\n"
+    first = "    x = rng.normal(size=(3, 4))\n"
+    assert first in suite.read_text()
+    slow = f"    if {SLOW.encode()!r} in student._session.program.files['tiny']['cells'][0]:\n        {wait}"
+    suite.write_text(suite.read_text().replace(first, first + slow))
+    return until
+
+
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("jobs", [pytest.param(1, marks=pytest.mark.exhaustive), 2], ids=["started", "forked"])
 def test_killed_grading_processes_lose_no_grade(tiny: Path, tmp_path: Path, jobs: int) -> None:
-    """They are killed while a submission sleeps. That submission is graded again. If there are two, they are forked."""
+    """They are killed while they grade a submission, and it is graded again. If there are two, they are forked."""
+    killed_now = stop_at_slow(tiny)
     handed_in = write(tmp_path / "class", {f"s{i}/tiny.py": RIGHT for i in range(6)})
     for slow in ("s3", "s4")[:jobs]:
-        write(handed_in, {f"{slow}/tiny.py": "import time; time.sleep(1.5)\n" + RIGHT})
+        write(handed_in, {f"{slow}/tiny.py": SLOW + RIGHT})
     command = [EXECUTABLE, "grade", str(handed_in), "-j", str(jobs), "--to", str(tmp_path / "out"), "--allow-unjailed"]
     with subprocess.Popen(command, cwd=tiny, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
         assert running.stderr is not None
@@ -355,6 +369,7 @@ def test_killed_grading_processes_lose_no_grade(tiny: Path, tmp_path: Path, jobs
         killed = [one for one in psutil.Process(running.pid).children(recursive=jobs > 1) if _is_grading(one)]
         for process in reversed(killed):  # the template last: it may have forked once more
             process.send_signal(signal.SIGKILL)
+        killed_now.touch()
         output, _ = running.communicate()
     assert running.returncode == 0, output
     assert len(killed) == (1 if jobs == 1 else 3)  # the template, too
@@ -364,7 +379,8 @@ def test_killed_grading_processes_lose_no_grade(tiny: Path, tmp_path: Path, jobs
 @pytest.mark.exhaustive
 def test_a_forked_grading_process_that_is_killed_alone_is_replaced(tiny: Path, tmp_path: Path) -> None:
     handed_in = write(tmp_path / "class", {f"s{i}/tiny.py": RIGHT for i in range(8)})
-    write(handed_in, {f"s{i}/tiny.py": "import time; time.sleep(1.5)\n" + RIGHT for i in (4, 5)})
+    write(handed_in, {f"s{i}/tiny.py": SLOW + RIGHT for i in (4, 5)})
+    killed_now = stop_at_slow(tiny)
     command = [EXECUTABLE, "grade", str(handed_in), "-j", "2", "--to", str(tmp_path / "out"), "--allow-unjailed"]
     with subprocess.Popen(command, cwd=tiny, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
         assert running.stderr is not None
@@ -373,6 +389,7 @@ def test_a_forked_grading_process_that_is_killed_alone_is_replaced(tiny: Path, t
         (template,) = [one for one in psutil.Process(running.pid).children() if _is_grading(one)]
         forked = [one for one in template.children() if _is_grading(one)]
         forked[0].send_signal(signal.SIGKILL)
+        killed_now.touch()
         output, _ = running.communicate()
     assert running.returncode == 0, output
     assert len(forked) == 2

@@ -115,6 +115,8 @@ CALLS = {
     "flex": "flex(q, k, v)",
 }
 
+SLOW = ["script", "trace", "compile", "fx", "flex"]  # each takes as long as three others
+
 
 @cache  # so that the reference's results are computed once
 def measurer() -> CostMeasurer:
@@ -135,7 +137,7 @@ def measure(course: Course, spawner: Spawner, expression: str) -> FunctionCosts:
         session.close()
 
 
-@pytest.mark.parametrize("call", some_of(CALLS, every=10))
+@pytest.mark.parametrize("call", some_of(CALLS, every=10, slow=SLOW))
 def test_built_in_attention_is_found(course: Course, spawners: dict[Backend, Spawner], call: str) -> None:
     found = measure(course, spawners["torch"], CALLS[call])
     assert found.forbidden, [cost.message for cost in found.costs]

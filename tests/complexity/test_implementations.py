@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 from functools import cache
+from operator import attrgetter
 
 import pytest
 
@@ -21,7 +22,7 @@ from grader.sandbox.jail.spawner import Spawner
 from grader.sandbox.session import Program, Session
 from tests.cases import Case, cases
 from tests.conftest import ROOT
-from tests.quick import sampled
+from tests.quick import sample, sampled, share
 
 PASSES = "passes"
 HERE = "# <-- here"
@@ -53,8 +54,11 @@ def fails_of(expected: str) -> dict[str, str]:
 LONG = ["06_multi_head_attention", "07_gpu_path", "09_kv_cache", "10_flash_attention"]
 LONG += ["11_efficient_attention", "12_transformer"]
 ALL = [Implementation(case, fails_of(case.expected)) for case in cases("implementations")]
-IMPLEMENTATIONS = [one for one in ALL if one.module not in LONG]
-IMPLEMENTATIONS += sampled([one for one in ALL if one.module in LONG], 3)
+SHORT = [one for one in ALL if one.module not in LONG]
+QUICK = sample(SHORT, share(len(SHORT), 3), attrgetter("case.code"), attrgetter("module"))
+IMPLEMENTATIONS = SHORT + sampled(
+    [one for one in ALL if one.module in LONG], 3, attrgetter("case.code"), attrgetter("module")
+)
 
 
 @cache  # so that the reference's results are computed once
@@ -81,12 +85,8 @@ def measured(course: Course, spawner: Spawner, implementation: Implementation) -
 @pytest.mark.parametrize(
     "implementation",
     [
-        pytest.param(
-            one,
-            id=f"{one.module}-{one.case.name}",
-            marks=pytest.mark.exhaustive if one.module in LONG or number % 3 else (),
-        )
-        for number, one in enumerate(IMPLEMENTATIONS)
+        pytest.param(one, id=f"{one.module}-{one.case.name}", marks=() if one in QUICK else pytest.mark.exhaustive)
+        for one in IMPLEMENTATIONS
     ],
 )
 def test_verdict_and_line_are_right(

@@ -33,7 +33,7 @@ from grader.sandbox.jail.tiers import open_spawner
 from grader.sandbox.session import Session
 from tests.conftest import ROOT
 from tests.diagnosis.graded import MODULES
-from tests.quick import QUICK, some_of
+from tests.quick import QUICK, in_turn, quick_or_exhaustive
 
 FEW, MANY = 3, 12  # of each module: more than a hundred in all
 
@@ -51,15 +51,14 @@ class Case:
 
 
 def cases(course: Course, module: Module, most: int) -> Iterator[Case]:
-    """Yield failures that misconceptions cause, spread over the module."""
+    """Yield failures that misconceptions cause, in the order of the turn."""
     diagnoser = Diagnoser(module)
     prints = diagnoser.prints
     assert prints is not None
     ways = [way for way in read_misconceptions(course, module) if not way.costly]
-    step = max(1, len(ways) // (2 * most))
     left = most
     with open_spawner(module.backend) as spawner:
-        for way in ways[::step]:
+        for way in in_turn(ways, lambda way: way.code):
             submission = as_submission(course, module, way)
             session = Session(spawner, program_of(submission, module, course.api(module)), Limits())
             try:
@@ -132,7 +131,7 @@ def differences(course: Course, name: str, most: int, folder: Path) -> tuple[int
     return len(made), wrong
 
 
-@pytest.mark.parametrize("name", some_of(QUICK, every=2))
+@pytest.mark.parametrize("name", quick_or_exhaustive(QUICK))
 def test_a_printed_call_gives_what_the_screen_says(course: Course, name: str, tmp_path: Path) -> None:
     assert differences(course, name, FEW, tmp_path) == (FEW, [])
 

@@ -43,7 +43,7 @@ def main() -> None:
                 with browser.page(folder / page, color_scheme=scheme) as opened:
                     opened.set_viewport_size({"width": 1000, "height": height})
                     opened.locator(part).first.evaluate("one => one.scrollIntoView()")
-                    opened.wait_for_timeout(300)
+                    opened.wait_for_timeout(300)  # for the fonts and the motion: nothing says when they end
                     opened.screenshot(path=str(DOCS / name))
 
 

@@ -136,7 +136,7 @@ def liar(body: str) -> str:
 
 
 BODIES = {name: f"return {expression}" for name, expression in LIES.items()} | RAISED
-QUICK = 3  # one of so many is graded in the quick run
+EVERY = 3  # one of so many is graded in the quick run
 
 
 @pytest.fixture(scope="module")
@@ -163,7 +163,7 @@ ALLOWED = {
 }
 
 
-@pytest.mark.parametrize("name", some_of(BODIES, QUICK))
+@pytest.mark.parametrize("name", some_of(BODIES, EVERY))
 def test_liar_passes_nothing_and_causes_no_grader_fault(reports: dict[str, Report], name: str) -> None:
     report = reports[name]
     assert report.status == "graded", report.checks[0].detail

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import threading
-import time
 from typing import Any
 
 import psutil
@@ -22,6 +21,7 @@ from grader.sandbox.protocol.encoder import encode
 from grader.sandbox.session import Program, Session
 from grader.sandbox.student import Student
 from tests.conftest import LIMITS, StudentOf
+from tests.waiting import wait_until
 
 # Every way to end a worker, with the kind and evidence to report.
 ENDINGS = {
@@ -152,12 +152,20 @@ def test_worker_that_uses_little_cpu_is_stopped_in_the_end(student_of: StudentOf
 
 
 def test_zygote_lost_during_a_call_is_a_worker_lost_error() -> None:
-    source = "import time\ndef nap():\n    time.sleep(1000)\n"
+    named = "    ctypes.CDLL(None).prctl(15, b'at-work', 0, 0, 0)\n"
+    source = f"import ctypes, time\ndef nap():\n{named}    time.sleep(1000)\n"
     files = {"work": {"file": "work.py", "cells": [source.encode()], "notebook": False}}
     with ZygoteSpawner(JailPlan("numpy")) as spawner:
         session = Session(spawner, Program(files, "work", ("nap",)), LIMITS)
         session.load()
-        killer = threading.Timer(0.3, spawner._process.kill)
+        assert session.worker.live is not None
+        worker = psutil.Process(session.worker.live.process.pid)
+
+        def kill() -> None:
+            wait_until("the call", lambda: worker.name() == "at-work")
+            spawner._process.kill()
+
+        killer = threading.Thread(target=kill)
         killer.start()
         with pytest.raises(WorkerLostError):
             Student(session, read_api(source)).nap()
@@ -169,7 +177,7 @@ def test_workers_die_with_their_zygote() -> None:
         worker = spawner.spawn()
         process = psutil.Process(worker.pid)
         spawner._process.kill()
-        assert _ended(process)
+        wait_for_the_end_of(process)
         worker.sock.close()
 
 
@@ -218,21 +226,22 @@ def test_closing_a_session_ends_its_worker_and_its_children(unjailed: Spawner) -
     student = Student(session, read_api(source))
     started = psutil.Process(student.pid())
     session.close()
-    assert _ended(started)
+    wait_for_the_end_of(started)
     assert session.worker.cpu_s is not None
     assert session.worker.cpu_s > 0
 
 
 def _ended(process: psutil.Process) -> bool:
     """Whether a process is gone, or is a zombie that we cannot reap."""
-    for _ in range(200):
-        try:
-            if process.status() == psutil.STATUS_ZOMBIE:
-                return True
-        except psutil.NoSuchProcess:
-            return True
-        time.sleep(0.05)
-    return False
+    try:
+        status: str = process.status()
+    except psutil.NoSuchProcess:
+        return True
+    return status == "zombie"
+
+
+def wait_for_the_end_of(process: psutil.Process) -> None:
+    wait_until(f"the end of {process}", lambda: _ended(process))
 
 
 def test_closing_the_spawner_ends_every_worker() -> None:
@@ -240,7 +249,8 @@ def test_closing_the_spawner_ends_every_worker() -> None:
     workers = [spawner.spawn() for _ in range(3)]
     processes = [psutil.Process(worker.pid) for worker in workers]
     spawner.close()
-    assert all(_ended(process) for process in processes)
+    for process in processes:
+        wait_for_the_end_of(process)
     for worker in workers:
         worker.sock.close()
 
@@ -308,10 +318,9 @@ class TestChannel:
 
         def drip() -> None:
             for byte in encode("x" * 10_000):
-                if stop.is_set():
+                if stop.wait(0.01):  # a slow peer: what it sends at once would be a message
                     return
                 theirs.send(bytes([byte]))
-                time.sleep(0.01)
 
         thread = threading.Thread(target=drip)
         thread.start()

@@ -304,9 +304,10 @@ HOSTILE_ZIPS: dict[str, tuple[Callable[[], bytes], str]] = {
         "",
     ),
 }
+LARGE = ["a bomb", "many bombs", "too many files"]
 
 
-@pytest.mark.parametrize(("make", "words"), some_cases(HOSTILE_ZIPS, every=3))
+@pytest.mark.parametrize(("make", "words"), some_cases(HOSTILE_ZIPS, every=3, slow=LARGE))
 def test_hostile_zip_is_refused_and_other_files_are_not(
     two_modules: Course, tmp_path: Path, make: Callable[[], bytes], words: str
 ) -> None:

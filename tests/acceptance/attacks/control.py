@@ -144,7 +144,7 @@ def _answers(sibling: subprocess.Popen[bytes]) -> bool:
 
 
 def _kill_survivors(nonce: str) -> int:
-    time.sleep(0.05)
+    time.sleep(0.05)  # what ends by itself has ended by then: not ending is what is looked for, and has no sign
     count = 0
     for process in psutil.process_iter():
         try:

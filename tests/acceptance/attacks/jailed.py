@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from types import TracebackType
 from typing import Any, Self
 
@@ -21,8 +20,10 @@ from grader.sandbox.student import Student
 from grader.testing import assert_close
 from tests.acceptance.attacks.attack import PRELUDE, Attack
 from tests.acceptance.attacks.world import World
+from tests.waiting import wait_until
 
 LIMITS = Limits(cpu_s=0.5, wall_s=2.0, endings=2)
+SETTLED = 30.0  # seconds after which a process that is still there was left by the attack
 API = read_api("def ok(x): ...\n\n\ndef evil(x): ...\n")
 X = np.arange(1.0, 6.0)
 PR_SET_CHILD_SUBREAPER = 36
@@ -111,11 +112,11 @@ class AttackRange:
 
     def _settled(self) -> bool:
         """Whether the zygote soon has as many processes as before."""
-        for _ in range(600):
-            if len(self.family()) == self.expected:
-                return True
-            time.sleep(0.05)
-        return False
+        try:
+            wait_until("the processes of before", lambda: len(self.family()) == self.expected, SETTLED)
+        except TimeoutError:
+            return False
+        return True
 
     def family(self) -> list[int]:
         """Return all processes below this one. It adopts those whose parents have died."""

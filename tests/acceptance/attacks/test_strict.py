@@ -102,7 +102,8 @@ def test_honest_function_next_to_an_evil_one_is_graded_correctly(course: Course)
     """With the complete grader: softmax attacks when it is called, and log_softmax is the solution's."""
     solution = course.solution(course.modules[0]).read_text()
     evil = "\n\ndef softmax(x, axis=-1):\n    return evil(x)\n"
-    attacks = sampled([one for one in read_attacks() if one.family in SPOILED and "in the import" not in one.name], 2)
+    attacks = [one for one in read_attacks() if one.family in SPOILED and "in the import" not in one.name]
+    attacks = sampled(attacks, 2, lambda one: one.code, lambda one: one.family)
     reports: list[Report] = []
     with World() as world:
         facts = world.facts(grader_pid=os.getpid(), zygote=os.getpid(), sibling=os.getpid())

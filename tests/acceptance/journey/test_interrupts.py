@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import time
 from pathlib import Path
 
 import psutil
@@ -12,9 +11,10 @@ import pytest
 
 from grader.course.course import Course, read_course
 from tests.acceptance.journey.student import StudentAtWork
-from tests.acceptance.journey.terminal import PATIENCE
+from tests.acceptance.journey.terminal import PATIENCE, Terminal
 from tests.cli.conftest import EXECUTABLE
 from tests.conftest import ROOT
+from tests.waiting import wait_until
 
 CTRL_C = "\x03"
 INTERRUPTED = 130
@@ -58,10 +58,12 @@ def test_ctrl_c_while_code_never_returns(bundle: Course, arguments: list[str]) -
     module = bundle.modules[0]
     module.stub.write_text((ROOT / "solutions" / "01_softmax" / "softmax.py").read_text() + ENDLESS)
     terminal = StudentAtWork(bundle, [EXECUTABLE]).attn(*arguments)
-    deadline = time.monotonic() + PATIENCE
-    while len(below := terminal.below()) < 2:  # a zygote and a worker: it is at work
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+
+    def at_work() -> list[psutil.Process]:
+        found = terminal.below()
+        return found if len(found) >= 2 else []
+
+    below = wait_until("a zygote and a worker", at_work)
     terminal.type(CTRL_C)
     assert terminal.finish() == INTERRUPTED, terminal.text
     assert "interrupted" in terminal.text
@@ -70,10 +72,19 @@ def test_ctrl_c_while_code_never_returns(bundle: Course, arguments: list[str]) -
     assert is_whole(bundle.root)
 
 
-@pytest.mark.parametrize("seconds", [0.0, 0.05, 0.1, 0.2, 0.3, 0.45])
-def test_ctrl_c_during_start_up(bundle: Course, seconds: float) -> None:
+def is_at(moment: int | str, terminal: Terminal) -> bool:
+    """Whether Python has started in a terminal, or there are so many processes below it, or it has ended."""
+    process = psutil.Process(terminal.pid)
+    if process.status() == psutil.STATUS_ZOMBIE:
+        return True
+    return len(terminal.below()) >= moment if isinstance(moment, int) else EXECUTABLE in process.cmdline()
+
+
+# The jail, the zygote and the workers come one after the other: without a jail, there is one fewer, and it ends first.
+@pytest.mark.parametrize("moment", [0, "Python", 1, 2, 3, 4])
+def test_ctrl_c_during_start_up(bundle: Course, moment: int | str) -> None:
     terminal = StudentAtWork(bundle, [EXECUTABLE]).attn("test", "softmax")
-    time.sleep(seconds)  # at its imports, or while the zygote starts, or at the checks
+    wait_until(f"{moment} in the terminal", lambda: is_at(moment, terminal), pause=0.001)
     below = terminal.below()
     terminal.type(CTRL_C)
     code = terminal.finish()

@@ -67,7 +67,7 @@ def journey(course: Course, student: StudentAtWork) -> None:
     modules = [course.module(one.name) for one in student.bundle.modules]
     student.runs(shows=["Next: 01_softmax", "(a student's copy)"])
     student.runs("start", "masks", status=2, shows=["locked until 03_attention", "--anyway"])
-    slowly = {module.name for module in sampled(student.bundle.modules, 2)}
+    slowly = {module.name for module in sampled(student.bundle.modules, 2, lambda one: one.name)}
     for module in student.bundle.modules:
         student.goes_through(module, *right_and_wrong(course, module), quick=module.name not in slowly)
         last = module == student.bundle.modules[-1]

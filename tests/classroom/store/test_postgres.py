@@ -31,6 +31,7 @@ from grader.classroom.store.tables import (
 from tests.classroom.store.made import MODULE, grade, provenance, report, settle
 from tests.conftest import ROOT
 from tests.postgres import PASSWORD, USER, Database
+from tests.waiting import LIMIT
 
 STUDENTS = [f"s{number:02}" for number in range(20)]
 
@@ -126,7 +127,7 @@ def test_two_graders_share_a_round_and_one_class_list(database: Database) -> Non
     with Results(open_store(database.url, "reports")) as results:
         grade(results, dict.fromkeys(STUDENTS, 5.0))
     half = len(STUDENTS) // 2
-    both_write = threading.Barrier(2)
+    both_write = threading.Barrier(2, timeout=LIMIT)
 
     def part(students: list[str]) -> Callable[[], None]:
         def work() -> None:

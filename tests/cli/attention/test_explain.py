@@ -18,7 +18,6 @@ from grader.course.notebook import make_notebook
 from tests.cli.conftest import EXECUTABLE, Attn
 from tests.conftest import ROOT
 from tests.modules import lessons
-from tests.quick import some_cases
 
 LOOPS = "02_loop_attention"
 ARRAYS = "03_attention"
@@ -151,9 +150,7 @@ WRONG = [
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize(
-    ("module", "more", "told"), some_cases({str(number): case for number, case in enumerate(WRONG)}, every=3)
-)
+@pytest.mark.parametrize(("module", "more", "told"), WRONG)
 def test_wrong_code_is_told_in_words(attn: Attn, bundle: Path, work: Work, module: str, more: str, told: str) -> None:
     work(module, more)
     done = attn("explain", "mat", cwd=bundle)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import EXECUTABLE
 from tests.conftest import ROOT, write
+from tests.waiting import wait_until
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows ends a process without asking it")
@@ -28,9 +28,7 @@ def test_what_ends_the_command_leaves_no_file(number: signal.Signals, tmp_path: 
         stderr=subprocess.DEVNULL,
         preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),  # under nohup, it would be ignored
     )
-    while not list(scratch.glob("*/journal.jsonl")):  # there is one without --to, too
-        assert running.poll() is None
-        time.sleep(0.02)
+    wait_until("a journal", lambda: list(scratch.glob("*/journal.jsonl")), by=running)  # there is one without --to, too
     running.send_signal(number)
     assert running.wait(60) == 128 + number
     assert list(scratch.glob("*/journal.jsonl")) == []

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -15,9 +15,10 @@ from cli.student.warm import VARIABLE, Answer, address_of, ask, is_wanted, start
 from grader.course.course import read_course
 from tests.cli.conftest import EXECUTABLE
 from tests.conftest import ROOT
+from tests.waiting import wait_until
 
 MODULE = "05_torch_attention"
-STARTS, TRIES = 5, 300
+STARTS = 5
 
 
 @pytest.fixture
@@ -32,11 +33,16 @@ def answered(bundle: Path) -> Answer:
     """Ask until a keeper has started. On a starved machine one may give up: then the next command starts another."""
     course = read_course(bundle)
     module = course.module(MODULE)
+
+    def answer() -> Answer | None:
+        found = ask(course, module, first=False)
+        return found if isinstance(found, Answer) else None
+
     for _ in range(STARTS):
-        for _ in range(TRIES):
-            if isinstance(found := ask(course, module, first=False), Answer):
-                return found
-            time.sleep(0.2)
+        with contextlib.suppress(TimeoutError):
+            found = wait_until("the answer of a keeper", answer, pause=0.2)
+            assert found is not None
+            return found
         start(course, module)
     raise AssertionError("no keeper answers")
 
@@ -60,8 +66,8 @@ def test_a_keeper_answers_as_a_new_process_does_until_a_file_of_the_course_chang
     checks.write_text(checks.read_text() + "\n")
     assert ask(course, course.module(MODULE), first=False) == "absent"
     address = address_of(course)
-    while address is None or address.exists():  # it ends
-        time.sleep(0.1)
+    assert address is not None
+    wait_until("the end of the keeper", lambda: not address.exists())
 
 
 def test_no_process_stays_where_it_is_not_expected(bundle: Path, monkeypatch: pytest.MonkeyPatch) -> None:

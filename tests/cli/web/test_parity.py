@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +22,10 @@ from tests.cli.web.made import EngineProcess, Files, TriedFile, compared, files_
 from tests.cli.web.web_page import BareWorker
 from tests.conftest import ROOT
 from tests.pages.browser import Browser
-from tests.quick import sampled
+from tests.quick import sample, sampled, share
 
 FEWEST = 150
+TEXT_AND_KIND = attrgetter("text"), attrgetter("module")  # of a file, for a sample
 Test = Callable[[Files, str], dict[str, Any]]  # the report of `attn test` on some files
 
 
@@ -64,7 +66,8 @@ def test_one_process_gives_the_reports_of_the_jail(course: Course, engine: Engin
         engine.files = files
         return _report(engine.attn("test", slug, "--json"))
 
-    files = tried_files(course)[1::5]  # the browser runs the same program, and tries more
+    files = tried_files(course)
+    files = sample(files, share(len(files), 5), *TEXT_AND_KIND)  # the browser runs the same program, and tries more
     assert len(files) >= FEWEST // 5
     assert differences(course, read_course(web_course), test, files) == {}
 
@@ -74,7 +77,7 @@ def test_the_browser_gives_the_reports_of_the_terminal(
     course: Course, browser: Browser, address: str, web_folder: Path, web_course: Path
 ) -> None:
     assert len(tried_files(course)) >= FEWEST
-    files = sampled(tried_files(course), 3)
+    files = sampled(tried_files(course), 3, *TEXT_AND_KIND)
     test = _browser_test(browser, address, web_folder)
     assert differences(course, read_course(web_course), test, files) == {}
 

@@ -9,12 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from grader.platforms.cluster import task
+from tests.waiting import LIMIT
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="only Linux keeps threads on a core")
 def test_each_thread_stays_on_a_core_of_its_own() -> None:
     cores = sorted(os.sched_getaffinity(0))
-    together = threading.Barrier(len(cores))
+    together = threading.Barrier(len(cores), timeout=LIMIT)
 
     def settle(_: int) -> set[int]:
         own = settled()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import closing
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from grader.platforms.cluster import link
 from grader.platforms.cluster.certificates import security_of
 from grader.platforms.cluster.link import Link
 from tests.platforms.cluster.machines import Machines
+from tests.waiting import wait_until
 
 SECONDS = 60
 
@@ -25,9 +25,12 @@ def test_after_dask_gave_up_all_jobs_are_sent_again(tmp_path: Path, monkeypatch:
     with Machines(tmp_path) as machines, closing(linked(machines)) as one:
         one.send("first", "")
         machines.kill_scheduler()
-        until = time.monotonic() + SECONDS
-        while one._client.status != "closed" and time.monotonic() < until:
+
+        def given_up() -> bool:
             assert one.next(0.05) is None or one._client.status == "connecting"  # no answer of a lost connection
+            return bool(one._client.status == "closed")
+
+        wait_until("the end of Dask's tries", given_up)
         one.send("second", "")  # as the command does before it knows
         assert one.next(0.05) is None
         machines.start_scheduler()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -13,10 +12,12 @@ import pytest
 from grader.course.course import Course
 from tests.cli.conftest import EXECUTABLE
 from tests.platforms.cluster.machines import Machines, texts, written
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.exhaustive  # 2 000 submissions, twice
 
 SIZE = 2000
+MINUTES = 20  # for a part of them: only a hang takes longer
 MODULE = "01_tiny"
 HONEST = (
     "def tiny(x):\n    return x + x\n",
@@ -61,9 +62,9 @@ def command(folder: Path, out: Path, *options: str) -> list[str]:
 
 
 def wait_for(reports: int, out: Path, running: subprocess.Popen[bytes]) -> None:
-    while len(list((out / MODULE).glob("*.json"))) < reports:
-        assert running.poll() is None
-        time.sleep(0.1)
+    wait_until(
+        f"{reports} reports", lambda: len(list((out / MODULE).glob("*.json"))) >= reports, MINUTES * 60, by=running
+    )
 
 
 def test_lost_machines_lose_nothing_and_double_nothing(built: Course, tmp_path: Path) -> None:
@@ -109,9 +110,7 @@ def test_a_killed_command_takes_over_what_the_workers_finished(built: Course, tm
         machines.add_worker()
         words = command(folder, out, *machines.options)
         with subprocess.Popen(words, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
-            while len(list(reports.rglob("*.json"))) < 10:
-                assert running.poll() is None
-                time.sleep(0.05)
+            wait_until("ten reports", lambda: len(list(reports.rglob("*.json"))) >= 10, by=running)
             running.kill()
         found = [path.read_bytes() for path in reports.rglob("*.json")]
         left = {json.loads(data)["submission"]: data for data in found}

@@ -8,10 +8,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import requests
+
+from tests.waiting import wait_until
 
 ROOT = Path(__file__).parents[3]
 STUDENT = "ben"
@@ -32,8 +33,8 @@ def main() -> None:
         with log.open("w") as file:
             server = subprocess.Popen(command, cwd=course, env={**os.environ, "HOME": folder}, stderr=file)
         try:
-            while not (found := re.search(r"http://127\.0\.0\.1:\d+", log.read_text())):
-                time.sleep(0.1)
+            found = wait_until("its address", lambda: re.search(r"http://127\.0\.0\.1:\d+", log.read_text()), by=server)
+            assert found is not None
             photograph(chromium, found[0], folder)
         finally:
             server.terminate()

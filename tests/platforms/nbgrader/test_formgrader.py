@@ -6,7 +6,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ import requests
 from bs4 import BeautifulSoup
 
 from tests.platforms.nbgrader.students import MODULE, NO_MAXIMUM, RIGHT, Notebook, hand_in
+from tests.waiting import LIMIT, wait_until
 
 TOKEN = "formgrader"
 
@@ -64,14 +64,13 @@ def formgrader(course_dir: Path, tmp_path: Path) -> Iterator[Formgrader]:
     log = tmp_path / "jupyter.log"
     with log.open("w") as file:  # a pipe that is not read would fill up
         server = subprocess.Popen(command, cwd=course_dir, env=env, stderr=file)
-    while not (found := re.search(r"http://127\.0\.0\.1:\d+", log.read_text())):
-        assert server.poll() is None, log.read_text()
-        time.sleep(0.1)
+    found = wait_until("its address", lambda: re.search(r"http://127\.0\.0\.1:\d+", log.read_text()), by=server)
+    assert found is not None
     browser = Formgrader(found[0])
     yield browser
     browser.close()
     server.terminate()
-    server.wait()
+    server.wait(LIMIT)
 
 
 @pytest.mark.exhaustive  # a live server

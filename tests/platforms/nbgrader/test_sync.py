@@ -24,6 +24,7 @@ from tests.cli.conftest import EXECUTABLE
 from tests.conftest import ROOT
 from tests.platforms.nbgrader.conftest import AttnHere, Nbgrader, autograde, gradebook, reconfigure, scores
 from tests.platforms.nbgrader.students import MODULE, NO_MAXIMUM, RIGHT, Notebook, hand_in
+from tests.waiting import wait_until
 
 DUE = "2026-08-10 00:00 UTC"
 STUDENTS = ("ana", "ben", "carl", "emil", "gus")
@@ -215,8 +216,7 @@ def test_a_second_sync_completes_a_killed_one(copied: tuple[Path, Path]) -> None
         write_report(replace(report, submission=f"x{number:02d}"), reports)
     command = [EXECUTABLE, "gradebook", "sync", str(reports), "--course", str(root)]
     running = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
-    while not (root / "autograded" / "x05").exists():  # the sync is running
-        assert running.poll() is None
+    wait_until("six students of the sync", (root / "autograded" / "x05").exists, by=running, pause=0)
     running.send_signal(signal.SIGKILL)
     running.wait()
     half = contents(root)

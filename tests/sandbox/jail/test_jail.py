@@ -9,9 +9,9 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -38,6 +38,7 @@ from grader.submission.submission import Source, Submission
 from tests.acceptance.attacks.surroundings import command, without_landlock, without_namespaces
 from tests.conftest import LIMITS, ROOT, needs_tier, write
 from tests.sandbox.jail.jails import zygote_of
+from tests.waiting import wait_until
 
 TIERS: tuple[Tier, ...] = ("strict", "contained")
 
@@ -58,6 +59,10 @@ def session_of(spawner: ZygoteSpawner, source: str, limits: Limits = LIMITS) -> 
     return session, Student(session, api)
 
 
+def _below(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+
+
 def test_a_jail_that_is_closed_while_it_starts_leaves_no_process() -> None:
     needs_tier("strict")
     begun: list[psutil.Process] = []
@@ -65,9 +70,7 @@ def test_a_jail_that_is_closed_while_it_starts_leaves_no_process() -> None:
         before = set(psutil.Process().children())
         spawner = ZygoteSpawner(planned("numpy", "strict"), wait=False)
         (outer,) = set(psutil.Process().children()) - before
-        children = Path(f"/proc/{outer.pid}/task/{outer.pid}/children")
-        while not (pids := children.read_text().split()):
-            pass
+        pids = wait_until("bubblewrap's second process", partial(_below, outer.pid), pause=0)
         spawner.close()  # at once: bubblewrap's two processes are not bound to each other yet
         with contextlib.suppress(psutil.NoSuchProcess):
             begun.append(psutil.Process(int(pids[0])))
@@ -477,10 +480,12 @@ def test_no_process_outlives_the_grader(tmp_path: Path, count: int, how: signal.
         stderr=subprocess.DEVNULL,
     )
     family: list[psutil.Process] = []
-    while not _at_work(family):
-        assert grader.poll() is None
-        family = psutil.Process(grader.pid).children(recursive=True)
-        time.sleep(0.05)
+
+    def started() -> bool:
+        family[:] = psutil.Process(grader.pid).children(recursive=True)
+        return _at_work(family)
+
+    wait_until("a submission at work", started, by=grader)
     grader.send_signal(how)
     grader.wait()
     gone, alive = psutil.wait_procs(family, timeout=30)

@@ -13,7 +13,7 @@ from tests.acceptance.attacks.attack import Attack, read_attacks
 from tests.acceptance.attacks.test_strict import attack
 from tests.acceptance.attacks.world import World
 from tests.conftest import needs_tier
-from tests.quick import sampled
+from tests.quick import in_turn, share
 
 # For each layer: the tier and surroundings, the other layers to leave out, and the attack that then succeeds.
 CASES = {
@@ -46,13 +46,16 @@ HONEST = Attack("honest", "honest", "def evil(x):\n    return None\n")
 
 @pytest.mark.exhaustive
 def test_attacks_work_without_a_jail() -> None:
-    reached: dict[str, list[bool]] = {}
+    attacks = read_attacks()
+    reached: dict[str, list[bool]] = {one.family: [] for one in attacks}
     with World() as world:
-        for one in sampled(read_attacks(), 3):
+        for number, one in enumerate(in_turn(attacks, lambda one: one.code)):
+            if number >= share(len(attacks), 3) and any(reached[one.family]):
+                continue
             found = control.run(one, world)
             if one.family not in ("endless", "bombs", "sizes"):
                 found.discard("held the grader")  # these attacks do not aim at time, so a slow machine was the cause
-            reached.setdefault(one.family, []).append(bool(found))
+            reached[one.family].append(bool(found))
         assert control.run(HONEST, world) <= {"held the grader"}
     assert all(any(family) for family in reached.values()), reached
     everything = [one for family in reached.values() for one in family]

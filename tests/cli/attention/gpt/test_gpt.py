@@ -42,7 +42,7 @@ def get_batch(*given):
         number, whose = wish.read_text().split()
         os.kill(os.getppid() if whose == "parent" else os.getpid(), int(number))
     if wish.exists() and _batches >= 7:
-        time.sleep(0.05)  # until the wish has reached this process
+        time.sleep(0.05)  # so that the run lasts longer than the wish needs to reach this process
     return _plain_batch(*given)
 """
 
