@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from grader.authoring.build import build_module, new_module
+from grader.authoring.proof import read_proof
 from grader.authoring.soundness import check_module, check_modules
 from grader.core.machine import Tier
 from grader.core.report import Report
@@ -36,6 +38,8 @@ os.environ["ATTN_WARM"] = "0"  # tests with a terminal must not leave processes 
 
 # Short enough for a test that hangs on purpose, long enough for normal code on a slow machine.
 LIMITS = Limits(cpu_s=0.5, wall_s=2.0, endings=2)
+
+PROVING_S, POLL_S = 7200, 0.5  # all proofs take minutes: only a hang takes longer
 
 # Right, but the cost of svd is unknown, so the costs of softmax are undecided.
 UNDECIDED = """\
@@ -122,13 +126,25 @@ def end_shared_workers() -> None:
 
 
 def prove_once(*names: str) -> None:
-    """Prove modules of this repository's course, unless a test of this or another process has done so."""
+    """Prove modules of this repository's course, unless a test of this or another process has done so.
+
+    One process proves at a time. The others wait only until the proofs that they need are there.
+    """
     course = read_course(ROOT)
+    modules = [course.module(name) for name in names]
     folder = ROOT / ".attnlab"
     folder.mkdir(exist_ok=True)
+    deadline = time.monotonic() + PROVING_S
     with (folder / "proving").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        check_modules(course, [course.module(name) for name in names])
+        while any(read_proof(course, module) is None for module in modules):
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                assert time.monotonic() < deadline, f"{', '.join(names)}: another process is still proving"
+                time.sleep(POLL_S)
+            else:
+                check_modules(course, modules)
+                return
 
 
 @pytest.fixture(scope="session")
