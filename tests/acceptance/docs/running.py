@@ -25,9 +25,9 @@ NOT_COPIED = (
     ".*_cache",
 )
 LIMIT_S = 400
-# What several pages do with the same class, and the folder that it leaves. It is done once; the others get a copy.
-GRADE_CLASS, LEAVES = "attn grade examples/class --to reports", "reports"
-_graded: list[Path] = []
+# What several pages do with the same files, and the folder that it makes. It is done once; the others get a copy.
+ONCE = {"attn grade examples/class --to reports": "reports"}
+_kept: dict[tuple[str, int], Path] = {}  # by command and exit status
 
 
 def copy_of_clone(folder: Path) -> Path:
@@ -74,10 +74,10 @@ class Reader:
     def _type(self, command: Command, block: Block, where: Path) -> Path:
         words = re.sub(r"\s+#.*", "", command.text).strip()
         self.typed.append(words)
-        grades_class = words == GRADE_CLASS and where == self.home and not (self.home / LEAVES).exists()
-        if grades_class and _graded:
-            assert command.status == 1, f"{block.page}:{command.line}: not all have full marks"
-            shutil.copytree(_graded[0], self.home / LEAVES)
+        made = self.home / ONCE[words] if words in ONCE and where == self.home else None
+        made = None if made is None or made.exists() else made
+        if made is not None and (words, command.status) in _kept:
+            shutil.copytree(_kept[words, command.status], made)
             return where
         note = self.home.parent / ".where"
         script = f"{command.text}\nstatus=$?; pwd > {note}; exit $status"
@@ -94,9 +94,9 @@ class Reader:
         self.printed[words] = done.stdout
         said = f"{block.page}:{command.line}: {command.text}\n{done.stdout[-3000:]}{done.stderr[-3000:]}"
         assert done.returncode == command.status, f"exit status {done.returncode}, not {command.status}: {said}"
-        if grades_class:
-            _graded.append(self.home.parent.with_name(f"{self.home.parent.name}_graded"))
-            shutil.copytree(self.home / LEAVES, _graded[0])
+        if made is not None:
+            kept = self.home.parent.with_name(f"{self.home.parent.name}_kept")
+            _kept[words, command.status] = Path(shutil.copytree(made, kept))
         return Path(note.read_text().strip())
 
     def _write(self, block: Block) -> None:
