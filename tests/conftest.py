@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from grader.authoring.build import build_module, new_module
+from grader.authoring.proof import read_proof
 from grader.authoring.soundness import check_module, check_modules
 from grader.core.machine import Tier
 from grader.core.report import Report
@@ -39,6 +41,8 @@ os.environ["ATTN_WARM"] = "0"  # tests with a terminal must not leave processes 
 # Short enough for a test that hangs on purpose, long enough for normal code on a slow machine.
 LIMITS = Limits(cpu_s=0.5, wall_s=2.0, endings=2)
 
+PROVING_S, POLL_S = 7200, 0.5  # all proofs take minutes: only a hang takes longer
+
 # Right, but the cost of svd is unknown, so the costs of softmax are undecided.
 UNDECIDED = """\
 import numpy as np
@@ -51,13 +55,14 @@ def softmax(x, axis=-1):
 """
 
 # Files that take long, the longest first. They begin first, so that no core is left alone with one at the end.
-LONGEST = ["test_soundness", "test_types", "test_journey", "test_page", "test_parity", "test_cheats", "test_salts"]
-LONGEST += ["test_honest", "test_right_solutions", "test_styles", "test_naming", "test_blocks", "test_implementations"]
-LONGEST += ["test_autograde", "test_class", "test_gradescope", "test_shown_shapes", "test_strict", "test_contained"]
-LONGEST += ["test_jail", "test_reproducers", "test_pairs", "test_gpt", "test_sync", "test_submit", "test_layers"]
+LONGEST = ["test_soundness", "test_types", "test_journey", "test_page", "test_parity", "test_cheats", "test_honest"]
+LONGEST += ["test_blocks", "test_class", "test_right_solutions", "test_styles", "test_naming", "test_implementations"]
+LONGEST += ["test_pairs", "test_autograde", "test_gradescope", "test_shown_shapes", "test_strict", "test_contained"]
+LONGEST += ["test_reproducers", "test_salts"]  # it needs proofs that test_soundness makes
+LONGEST += ["test_jail", "test_gpt", "test_sync", "test_submit", "test_layers"]
 LONGEST += ["test_results", "test_store", "test_notebooks", "test_grade", "test_explain", "test_bundle_names"]
 LONGEST += ["test_suite", "test_trained", "test_marking", "test_site", "test_transformer_on_top", "test_anonymous"]
-LONGEST += ["test_dev"]  # it waits for a proof that test_soundness makes
+LONGEST += ["test_dev"]  # it needs all proofs
 
 StudentOf = Callable[..., Student]
 GradeSource = Callable[..., Report]
@@ -129,13 +134,25 @@ def end_shared_workers() -> None:
 
 
 def prove_once(*names: str) -> None:
-    """Prove modules of this repository's course, unless a test of this or another process has done so."""
+    """Prove modules of this repository's course, unless a test of this or another process has done so.
+
+    One process proves at a time. The others wait only until the proofs that they need are there.
+    """
     course = read_course(ROOT)
+    modules = [course.module(name) for name in names]
     folder = ROOT / ".attnlab"
     folder.mkdir(exist_ok=True)
+    deadline = time.monotonic() + PROVING_S
     with (folder / "proving").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        check_modules(course, [course.module(name) for name in names])
+        while any(read_proof(course, module) is None for module in modules):
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                assert time.monotonic() < deadline, f"{', '.join(names)}: another process is still proving"
+                time.sleep(POLL_S)
+            else:
+                check_modules(course, modules)
+                return
 
 
 @pytest.fixture(scope="session")

@@ -34,8 +34,6 @@ Outcomes = Mapping[str, str]  # by the name of a check, or by a function and its
 Tell = Callable[[str], None]
 Named = Sequence[tuple[str, Submission]]
 STATUS = "status"
-# A check of a right file takes milliseconds. One in the example class never returns, under each salt and twice.
-CPU_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -64,8 +62,6 @@ def differences(
     right = [*right_solutions(course, module).items(), *class_members(course, module).items()]
     ways = read_misconceptions(course, module)
     workers = shared_workers(module.backend)
-    if not costs and module.cpu_s is None:
-        module = replace(module, cpu_s=CPU_S)
     for salt in salts:
         tell(salt)
         found[salt] = _outcomes_under(salt, course, module, workers, right, ways, costs)

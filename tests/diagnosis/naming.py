@@ -17,9 +17,9 @@ from grader.diagnosis.findings import diagnosed_names, findings
 from grader.diagnosis.fingerprints import Fingerprints
 from grader.grading.grade import full_suite
 from grader.sandbox.jail.limits import Limits
-from grader.sandbox.jail.tiers import open_spawner
 from grader.sandbox.session import Session
 from tests.cases import cases
+from tests.conftest import end_shared_workers, shared_workers
 from tests.submissions import submission_of
 
 
@@ -29,27 +29,23 @@ def learnt(course: Course, module: Module) -> Fingerprints:
     ways = [way for way in read_misconceptions(course, module) if not way.costly]
     solution = submission_of(course, module, read_text(course.solution(module)))
     wrong = {way: as_submission(course, module, way) for way in ways}
-    with open_spawner(module.backend) as spawner:
-        return learn_fingerprints(
-            suite, lambda program: Session(spawner, program, Limits()), solution, wrong, {}
-        ).prints
+    spawner = shared_workers(module.backend).spawner
+    return learn_fingerprints(suite, lambda program: Session(spawner, program, Limits()), solution, wrong, {}).prints
 
 
 def described(course: Course, module: Module, prints: Fingerprints, texts: dict[str, str]) -> Iterator[tuple[str, str]]:
     """Yield for each text what is found: `function: name`, the name missing if there is none."""
-    with open_spawner(module.backend) as spawner:
-        observer = ProbeRunner(
-            full_suite(course, module), lambda program: Session(spawner, program, Limits()), prints.probes
-        )
-        for title, text in texts.items():
-            observed = observer.of(submission_of(course, module, text))
-            found = findings(prints, observed.outcomes, observed.answers)
-            shown = [
-                f"{one.path}: {one.way.name if one.way else ''}"
-                + (f" ({one.deviation.side.name.lower()} of probes {one.deviation.probes})" if one.deviation else "")
-                for one in found
-            ]
-            yield title, "; ".join(shown)
+    suite, spawner = full_suite(course, module), shared_workers(module.backend).spawner
+    observer = ProbeRunner(suite, lambda program: Session(spawner, program, Limits()), prints.probes)
+    for title, text in texts.items():
+        observed = observer.of(submission_of(course, module, text))
+        found = findings(prints, observed.outcomes, observed.answers)
+        shown = [
+            f"{one.path}: {one.way.name if one.way else ''}"
+            + (f" ({one.deviation.side.name.lower()} of probes {one.deviation.probes})" if one.deviation else "")
+            for one in found
+        ]
+        yield title, "; ".join(shown)
 
 
 def main() -> None:
@@ -81,6 +77,7 @@ def main() -> None:
         if not found or any(not any(part in one for part in parts) for one in found.split("; ")):
             bad += 1
             print(f"UNKNOWN, BUT {title}: {found or 'no probe sees it'}")
+    end_shared_workers()
     print(
         f"{len(prints.ways)} wrong ways, {len(prints.probes)} probes, {len(rights)} right, {len(styles)} styles", end=""
     )

@@ -51,9 +51,10 @@ def _plain(value: Any) -> Any:
 def main() -> None:
     """Carry out the orders."""
     orders = json.loads(Path(sys.argv[1]).read_text())
-    if any("import torch" in Path(one["script"]).read_text() for one in orders):
-        import torch  # noqa: F401 - once for all of them
-    for one in orders:
+    in_torch = {one["to"] for one in orders if "import torch" in Path(one["script"]).read_text()}
+    for one in sorted(orders, key=lambda one: one["to"] in in_torch):
+        if one["to"] in in_torch:
+            import torch  # noqa: F401 - once for all of them, after those that do without
         pid = os.fork()
         if pid == 0:
             try:

@@ -14,7 +14,8 @@ from grader.core.report import Report
 from grader.course.course import Course, read_course
 from grader.course.module import Module, read_text
 from grader.grading.grade import check_own_files
-from tests.conftest import ROOT
+from grader.sandbox.jail.spawner import ZygoteSpawner
+from tests.conftest import ROOT, shared_workers
 from tests.quick import EVERY_CASE, sample, share
 from tests.submissions import submission_of
 
@@ -39,7 +40,9 @@ def reports_on(
     texts = {f"{one.name}+{other.name}": f"{solution}\n\n{one.code}\n\n{other.code}" for one, other in pairs}
     submissions = [replace(submission_of(course, module, text), student=title) for title, text in texts.items()]
     reports: list[Report] = []
-    check_own_files(course, module, submissions, reports.append)
+    spawner = shared_workers(module.backend).spawner
+    begun = spawner.copy() if isinstance(spawner, ZygoteSpawner) else None  # the run ends what it was given
+    check_own_files(course, module, submissions, reports.append, begun)
     return [({one.name, other.name}, report) for (one, other), report in zip(pairs, reports, strict=True)]
 
 

@@ -29,9 +29,8 @@ from grader.diagnosis.reproducer import literal
 from grader.diagnosis.wording import _against, shown_probe
 from grader.grading.load_student import load, program_of
 from grader.sandbox.jail.limits import Limits
-from grader.sandbox.jail.tiers import open_spawner
 from grader.sandbox.session import Session
-from tests.conftest import ROOT
+from tests.conftest import ROOT, shared_workers
 from tests.diagnosis.graded import MODULES
 from tests.quick import QUICK, in_turn, quick_or_exhaustive
 
@@ -43,6 +42,8 @@ class Case:
     """One failure: the student's file, what to paste, and what the screen says of it."""
 
     name: str
+    module: Module
+    prints: Fingerprints
     text: str
     diagnosis: Diagnosis
     finding: Finding
@@ -57,38 +58,38 @@ def cases(course: Course, module: Module, most: int) -> Iterator[Case]:
     assert prints is not None
     ways = [way for way in read_misconceptions(course, module) if not way.costly]
     left = most
-    with open_spawner(module.backend) as spawner:
-        for way in in_turn(ways, lambda way: way.code):
-            submission = as_submission(course, module, way)
-            session = Session(spawner, program_of(submission, module, course.api(module)), Limits())
-            try:
-                load(session, module)
-                observed = observe(session, prints.probes)
-                for finding in findings(prints, observed, {}):
-                    if finding.deviation is None or not left:
-                        continue
-                    number = shown_probe(finding, prints, observed)
-                    source = submission.sources[module.slug]
-                    shown = diagnoser._diagnosis(finding, prints, observed, source, (), session)
-                    left -= 1
-                    yield Case(way.name, source.cells[0], shown, finding, number, observed[number])
-            finally:
-                session.close()
-            if not left:
-                return
+    spawner = shared_workers(module.backend).spawner
+    for way in in_turn(ways, lambda way: way.code):
+        submission = as_submission(course, module, way)
+        session = Session(spawner, program_of(submission, module, course.api(module)), Limits())
+        try:
+            load(session, module)
+            observed = observe(session, prints.probes)
+            for finding in findings(prints, observed, {}):
+                if finding.deviation is None or not left:
+                    continue
+                number = shown_probe(finding, prints, observed)
+                source = submission.sources[module.slug]
+                shown = diagnoser._diagnosis(finding, prints, observed, source, (), session)
+                left -= 1
+                yield Case(way.name, module, prints, source.cells[0], shown, finding, number, observed[number])
+        finally:
+            session.close()
+        if not left:
+            return
 
 
-def pasted(cases: Sequence[Case], course: Course, module: Module, folder: Path) -> list[dict[str, Any]]:
+def pasted(cases: Sequence[Case], course: Course, folder: Path) -> list[dict[str, Any]]:
     """Run every case in plain Python, in a folder as a student has it."""
     for earlier in course.modules:
         (folder / "mylab").mkdir(exist_ok=True)
         shutil.copy(course.solution(earlier), folder / "mylab" / f"{earlier.slug}.py")
     orders = []
     for number, case in enumerate(cases):
-        script = folder / str(number) / f"{module.slug}.py"
+        script = folder / str(number) / f"{case.module.slug}.py"
         script.parent.mkdir()
         script.write_text(case.text)
-        shutil.copy(module.probes, script.parent)
+        shutil.copy(case.module.probes, script.parent)
         orders.append({"script": str(script), "paste": case.diagnosis.paste, "to": str(script.with_suffix(".pickle"))})
     (folder / "orders.json").write_text(json.dumps(orders))
     command = [sys.executable, "-m", "tests.diagnosis.pasted", str(folder / "orders.json")]
@@ -98,10 +99,11 @@ def pasted(cases: Sequence[Case], course: Course, module: Module, folder: Path) 
     return [pickle.loads(Path(order["to"]).read_bytes()) for order in orders]
 
 
-def says(case: Case, prints: Fingerprints, found: ProbeOutcome) -> list[str]:
+def says(case: Case, found: ProbeOutcome) -> list[str]:
     """Return the lines `yours` and `expected` for an outcome."""
     assert case.finding.deviation is not None
-    lines = _against(case.finding.deviation.side, prints.probes[case.number], found, prints.outcome(None, case.number))
+    probe, right = case.prints.probes[case.number], case.prints.outcome(None, case.number)
+    lines = _against(case.finding.deviation.side, probe, found, right)
     return [line for part in lines for line in part]
 
 
@@ -114,37 +116,31 @@ def outcome(case: Case, got: dict[str, Any]) -> ProbeOutcome:
     return ProbeOutcome("returned", got["value"], raw=case.found.raw)
 
 
-def differences(course: Course, name: str, most: int, folder: Path) -> tuple[int, list[str]]:
-    """Return how many failures were pasted, and those that gave something else than the screen says."""
-    module = course.module(name)
-    prints = Diagnoser(module).prints
-    assert prints is not None
-    made = list(cases(course, module, most))
+def differences(made: Sequence[Case], course: Course, folder: Path) -> list[str]:
+    """Paste failures, and return those that gave something else than the screen says."""
     wrong = []
-    for case, got in zip(made, pasted(made, course, module, folder), strict=True):
+    for case, got in zip(made, pasted(made, course, folder), strict=True):
         raised = case.found.ended != "returned"
-        expected, given = says(case, prints, case.found), says(case, prints, outcome(case, got))
+        expected, given = says(case, case.found), says(case, outcome(case, got))
         if raised != ("error" in got) or (raised and got["error"] != case.found.error.rpartition(".")[2]):
             wrong.append(f"{case.name}: {case.diagnosis.paste}: {got} instead of {case.found}")
         elif expected != given:
             wrong.append(f"{case.name}: {case.diagnosis.paste}: {given} instead of {expected}")
-    return len(made), wrong
+    return wrong
 
 
 @pytest.mark.parametrize("name", quick_or_exhaustive(QUICK))
 def test_a_printed_call_gives_what_the_screen_says(course: Course, name: str, tmp_path: Path) -> None:
-    assert differences(course, name, FEW, tmp_path) == (FEW, [])
+    made = list(cases(course, course.module(name), FEW))
+    assert len(made) == FEW
+    assert differences(made, course, tmp_path) == []
 
 
 @pytest.mark.exhaustive
 def test_a_hundred_printed_calls_give_what_the_screen_says(course: Course, tmp_path: Path) -> None:
-    total = 0
-    for name in MODULES:
-        (tmp_path / name).mkdir()
-        count, wrong = differences(course, name, MANY, tmp_path / name)
-        assert wrong == [], name
-        total += count
-    assert total >= 100
+    made = [case for name in MODULES for case in cases(course, course.module(name), MANY)]
+    assert differences(made, course, tmp_path) == []
+    assert len(made) >= 100
 
 
 @pytest.mark.parametrize(

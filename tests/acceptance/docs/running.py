@@ -25,8 +25,9 @@ NOT_COPIED = (
     ".*_cache",
 )
 LIMIT_S = 400
-# The folder after a first command, by its text: several pages begin with grading the example class.
-_AFTER: dict[str, Path] = {}
+# What several pages do with the same files, and the folder that it makes. It is done once; the others get a copy.
+ONCE = {"attn grade examples/class --to reports": "reports"}
+_kept: dict[tuple[str, int], Path] = {}  # by command and exit status
 
 
 def copy_of_clone(folder: Path) -> Path:
@@ -73,9 +74,10 @@ class Reader:
     def _type(self, command: Command, block: Block, where: Path) -> Path:
         words = re.sub(r"\s+#.*", "", command.text).strip()
         self.typed.append(words)
-        if len(self.typed) == 1 and words in _AFTER:
-            shutil.rmtree(self.home.parent)
-            shutil.copytree(_AFTER[words], self.home.parent, symlinks=True)
+        made = self.home / ONCE[words] if words in ONCE and where == self.home else None
+        made = None if made is None or made.exists() else made
+        if made is not None and (words, command.status) in _kept:
+            shutil.copytree(_kept[words, command.status], made)
             return where
         note = self.home.parent / ".where"
         script = f"{command.text}\nstatus=$?; pwd > {note}; exit $status"
@@ -92,9 +94,9 @@ class Reader:
         self.printed[words] = done.stdout
         said = f"{block.page}:{command.line}: {command.text}\n{done.stdout[-3000:]}{done.stderr[-3000:]}"
         assert done.returncode == command.status, f"exit status {done.returncode}, not {command.status}: {said}"
-        if len(self.typed) == 1:
-            _AFTER[words] = self.home.parent.with_name(f"{self.home.parent.name}_after")
-            shutil.copytree(self.home.parent, _AFTER[words], symlinks=True)
+        if made is not None:
+            kept = self.home.parent.with_name(f"{self.home.parent.name}_kept")
+            _kept[words, command.status] = Path(shutil.copytree(made, kept))
         return Path(note.read_text().strip())
 
     def _write(self, block: Block) -> None:

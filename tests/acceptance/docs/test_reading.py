@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
 from tests.acceptance.docs.blocks import blocks_of
-from tests.acceptance.docs.running import Reader, copy_of_bundle
+from tests.acceptance.docs.running import ONCE, Reader, copy_of_bundle
 from tests.acceptance.docs.spelling import misspelt
 
 PAGE = """\
@@ -92,14 +91,28 @@ def test_a_command_that_ends_otherwise_is_noticed(command: str, tmp_path: Path) 
         reader(tmp_path).follow(block)
 
 
-def test_what_several_pages_begin_with_is_run_once(tmp_path: Path) -> None:
-    command = f"date +%N > when-{os.getpid()}"
+def test_what_several_pages_make_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    command = f"mkdir -p made && date +%N > made/{tmp_path.name}"
+    monkeypatch.setitem(ONCE, command, "made")
     (block,) = blocks_of("PAGE.md", f"```sh\n{command}\n```\n")
-    first, second = reader(tmp_path / "a"), reader(tmp_path / "b")
-    for someone in (first, second):
+    first, second, third = (reader(tmp_path / name) for name in "abc")
+    (third.home / "made").mkdir()  # this page has made something else there before
+    for someone in (first, second, third):
         someone.follow(block)
-    name = command.split()[-1]
-    assert (first.home / name).read_text() == (second.home / name).read_text()
+    times = [(someone.home / "made" / tmp_path.name).read_text() for someone in (first, second, third)]
+    assert times[0] == times[1]
+    assert times[0] != times[2]
+
+
+def test_a_wrong_exit_status_is_noticed_where_a_page_gets_a_copy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = f"mkdir made && echo {tmp_path.name} && false"
+    monkeypatch.setitem(ONCE, command, "made")
+    right, wrong = (blocks_of("PAGE.md", f"```sh\n{command}{said}\n```\n")[0] for said in ("  # exit status 1", ""))
+    reader(tmp_path / "a").follow(right)
+    with pytest.raises(AssertionError, match="exit status 1, not 0"):
+        reader(tmp_path / "b").follow(wrong)
 
 
 def test_a_bundle_to_read_in_has_nothing_of_the_instructors(tmp_path: Path) -> None:
