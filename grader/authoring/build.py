@@ -19,13 +19,14 @@ from grader.course.module import CourseError, Module, course_error_from
 
 _SLUG = re.compile(r"[a-z][a-z0-9_]*")
 _TEMPLATES = Path(__file__).with_name("templates")
-_WORD = re.compile(r"\{(name|slug|number|order|title|twice|quoted)\}")
+_WORD = re.compile(r"\{(name|slug|number|order|title|plain|quoted|sentence|example)\}")
+NUMBERS, WORDS = EXAMPLES = ("numbers", "words")  # what a new module can be made from: folders of templates
 
 
-def new_module(course: Course, slug: str, title: str) -> list[Path]:
-    """Create the files of a new module after the last one, and return their paths."""
+def new_module(course: Course, slug: str, title: str, example: str = NUMBERS) -> list[Path]:
+    """Create the files of a new module after the last one, from one of the EXAMPLES, and return their paths."""
     if course.is_bundle and course.modules:
-        _refuse(course.root, "", "is a student's bundle", "Write modules in a clone of the course")
+        _refuse(course.root, "", "is a student's bundle", "Write modules in the course itself, which has solutions")
     if not _SLUG.fullmatch(slug) or keyword.iskeyword(slug):
         _refuse(course.root / "modules", slug, "is not a valid module name", "Use lowercase letters, as in `rope`")
     if any(module.slug == slug for module in course.all_modules):
@@ -44,12 +45,9 @@ def new_module(course: Course, slug: str, title: str) -> list[Path]:
         f"tests/hidden/test_{name}.py": "hidden_suite.py",
     }
     words = {"name": name, "slug": slug, "number": number, "order": str(order), "title": title}
-    # Students have the templates, so a complete line of the solution in one of them would be a leak.
-    words["twice"] = "2 * np.asarray(x)"
     words["quoted"] = json.dumps(title)  # a JSON string is a TOML string
     for path, template in files.items():
-        text = (_TEMPLATES / f"{template}.txt").read_text(encoding="utf-8")
-        write_atomically(course.root / path, _fill(text, words))
+        write_atomically(course.root / path, fill_template(f"{example}/{template}", words))
     return [course.root / path for path in files]
 
 
@@ -57,8 +55,9 @@ def _refuse(path: Path, key: str, problem: str, fix: str) -> NoReturn:
     raise CourseError(path, key, problem, fix, usage=True)
 
 
-def _fill(text: str, words: dict[str, str]) -> str:
-    """Replace {name} and the like with words; other braces stay."""
+def fill_template(name: str, words: dict[str, str]) -> str:
+    """Return a template with words in place of {name} and the like; other braces stay."""
+    text = (_TEMPLATES / f"{name}.txt").read_text(encoding="utf-8")
     return _WORD.sub(lambda match: words[match[1]], text)
 
 

@@ -15,8 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from grader.authoring.bundle import CARRIED, LIB, WHEEL, make_bundle, text_leaks, wheel_leaks
+from grader.authoring.bundle import CARRIED, make_bundle, text_leaks, wheel_leaks
+from grader.authoring.wheel import LIB
 from grader.course.course import Course
+from grader.course.engine import WHEEL
 from grader.course.student_files import carried_files
 from tests.cli.conftest import EXECUTABLE
 from tests.conftest import ROOT, needs_jail

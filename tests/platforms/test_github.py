@@ -96,7 +96,7 @@ class TestWorkflow:
 
 
 def test_the_wheel_is_that_of_the_bundle() -> None:
-    from grader.authoring.bundle import WHEEL
+    from grader.course.engine import WHEEL
 
     assert WHEEL in workflow_text([])
     assert "constraints.txt" in (ROOT / "grader" / "course" / "student_files.py").read_text()
