@@ -68,7 +68,6 @@ def release(
     attn release warm_up --to ../classroom --due 2026-10-01   for nbgrader
     attn release --solutions warm_up --to ../week1-solutions  after the due date
     attn release --web ../site warm_up 2                      a page to open
-    attn release --bundle warm_up --to ../week1 --engine pinned    attn from the package index
 
     With --solutions, students can read the reference with `attn solution`, after `attn update` with this folder or a
     zip of it. Nothing else does: bundles and assignments never contain a solution.
@@ -76,9 +75,8 @@ def release(
     A bundle or an assignment includes the attn command, as a wheel of what is installed here. For the course directory
     of nbgrader, see `attn course`.
 
-    With --web, students open a page and need nothing else: Python and NumPy run in the browser. Modules with
-    PyTorch cannot, and a course can name those that may: `web` in course.toml. Their runtime and the editor come from
-    npm, pinned by version and hash.
+    With --web, students open a page and need nothing else: Python and NumPy run in the browser, from pinned packages of
+    npm. PyTorch does not. A course can name the modules that may be released so: `web` in course.toml.
 
     An assignment is a notebook made from the solution. Each function has an answer cell and, below it, a locked cell
     with the visible checks that carries the function's points. The lesson's open question is graded by hand. nbgrader's

@@ -38,7 +38,7 @@ def new_folder(to: Path, last: str) -> Iterator[Path]:
     is_new = not to.exists()
     # In the folder itself if there is one: a shell may be in it, so that it cannot be replaced.
     with tempfile.TemporaryDirectory(dir=to.parent if is_new else to, prefix=".attn-new-") as temporary:
-        made = Path(temporary) / "made"
+        made = Path(temporary).resolve() / "made"
         made.mkdir()
         yield made
         if is_new:

@@ -99,7 +99,8 @@ def read_course_file(root: Path) -> CourseFile:
 
 def student_side(file: CourseFile) -> str:
     """Return the `course.toml` that students receive: names and views, and no rule of a class."""
-    lines = ["[about]", *(f"{one.name} = {_quoted(getattr(file.about, one.name))}" for one in fields(About))]
+    texts = {one.name: getattr(file.about, one.name) for one in fields(About)}
+    lines = ["[about]", *(f"{name} = {_quoted(text)}" for name, text in texts.items() if text)]
     for view in file.views:
         lines += ["", f"[views.{view.name}]", f"module = {_quoted(view.module)}", f"help = {_quoted(view.help)}"]
         examples = ", ".join(f"{_quoted(typed)} = {_quoted(does)}" for typed, does in view.examples.items())

@@ -54,6 +54,11 @@ def test_every_key_is_read(tmp_path: Path) -> None:
     assert set(found.rules) == {"name", "due"}
 
 
+def test_a_text_that_is_not_given_is_not_given_to_students(tmp_path: Path) -> None:
+    write(tmp_path, {"course.toml": student_side(CourseFile(About("Sorting")))})
+    assert read_course_file(tmp_path).about == About("Sorting")
+
+
 def test_students_receive_names_and_views_and_no_rule(tmp_path: Path) -> None:
     write(tmp_path, {"course.toml": FULL})
     ours = read_course_file(tmp_path)
