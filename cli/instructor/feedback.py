@@ -56,7 +56,7 @@ def feedback(
     attn feedback reports --to pages                      pages and an index
     attn feedback reports --to pages -m warm_up           one module
     attn feedback reports --to pages --links links.csv    for a web server
-    attn feedback reports --nbgrader ../classroom           for nbgrader
+    attn feedback reports --nbgrader ../classroom         for nbgrader
 
     A page is one file that needs no network. It has no hidden input, no expected value of a hidden check and no line
     of a solution: each page is searched for them, and a page that has one is left out. With --links, the names of the

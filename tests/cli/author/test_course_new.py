@@ -19,6 +19,19 @@ from grader.course.course_file import read_course_file
 from tests.acceptance.own_course import foreign_words
 from tests.cli.conftest import Attn
 
+# A misconception that is none.
+RIGHT = """
+
+# %% right
+LIKELY = "a"
+HINT = "b"
+
+
+def word_counts(text):
+    words = text.lower().split()
+    return {word: words.count(word) for word in words}
+"""
+
 
 @pytest.fixture(scope="module")
 def words(tmp_path_factory: pytest.TempPathFactory) -> Course:
@@ -55,8 +68,7 @@ def test_a_new_course_is_sound_at_once(attn: Attn, tmp_path: Path, example: str)
 
 def test_an_unsound_new_course_is_found(attn: Attn, copy: Path) -> None:
     misconceptions = copy / "solutions" / "01_word_counts" / "misconceptions.py"
-    right = "def word_counts(text):\n    words = text.lower().split()\n    return {word: words.count(word) for word in words}\n"
-    misconceptions.write_text(misconceptions.read_text() + f'\n\n# %% right\nLIKELY = "a"\nHINT = "b"\n\n\n{right}\n')
+    misconceptions.write_text(misconceptions.read_text() + RIGHT)
     assert attn("dev", "check", cwd=copy).returncode == 1
 
 
