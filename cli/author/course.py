@@ -8,8 +8,7 @@ from pathlib import Path
 import click
 
 from cli.instructor.nbgrader import init
-from grader.authoring.build import EXAMPLES, WORDS
-from grader.authoring.new_course import make_course
+from grader.authoring.examples import EXAMPLES, WORDS
 from grader.core.new_folder import FolderError
 from grader.course.course_file import About
 
@@ -54,6 +53,8 @@ def new(folder: Path, title: str, sentence: str, example: str, as_json: bool) ->
 
     Exit status: 0 made, 2 the folder is not empty or an option cannot be used, 3 a file could not be written.
     """
+    from grader.authoring.new_course import make_course  # with NumPy and pytest: `--help` must not wait for them
+
     title = title or folder.resolve().name.replace("-", " ").replace("_", " ").capitalize()
     for option, text in (("--title", title), ("--sentence", sentence)):
         if not text.strip() or not text.isprintable():

@@ -11,7 +11,8 @@ from cli.ui.arguments import chosen
 from cli.ui.here import course_here, here
 from cli.ui.progress_line import ProofLine
 from cli.ui.report_screens import soundness_lines
-from grader.authoring.build import EXAMPLES, NUMBERS, build_module, build_modules, new_module
+from grader.authoring.build import build_module, build_modules, new_module
+from grader.authoring.examples import EXAMPLES, NUMBERS
 from grader.authoring.soundness import NO_RUFF, check_modules, has_ruff, is_linted
 from grader.course.course import find_course, read_course
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
+from grader.authoring.examples import NUMBERS, fill_template
 from grader.authoring.golden_file import golden_text, is_fresh
 from grader.authoring.proof import Proof
 from grader.authoring.prover import TellModule, prove
@@ -18,9 +19,6 @@ from grader.course.course import Course
 from grader.course.module import CourseError, Module, course_error_from
 
 _SLUG = re.compile(r"[a-z][a-z0-9_]*")
-_TEMPLATES = Path(__file__).with_name("templates")
-_WORD = re.compile(r"\{(name|slug|number|order|title|plain|quoted|sentence|example)\}")
-NUMBERS, WORDS = EXAMPLES = ("numbers", "words")  # what a new module can be made from: folders of templates
 
 
 def new_module(course: Course, slug: str, title: str, example: str = NUMBERS) -> list[Path]:
@@ -53,12 +51,6 @@ def new_module(course: Course, slug: str, title: str, example: str = NUMBERS) ->
 
 def _refuse(path: Path, key: str, problem: str, fix: str) -> NoReturn:
     raise CourseError(path, key, problem, fix, usage=True)
-
-
-def fill_template(name: str, words: dict[str, str]) -> str:
-    """Return a template with words in place of {name} and the like; other braces stay."""
-    text = (_TEMPLATES / f"{name}.txt").read_text(encoding="utf-8")
-    return _WORD.sub(lambda match: words[match[1]], text)
 
 
 @dataclass

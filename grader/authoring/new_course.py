@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from grader.authoring.build import NUMBERS, build_module, fill_template, new_module
+from grader.authoring.build import build_module, new_module
+from grader.authoring.examples import NUMBERS, WORDS, fill_template
 from grader.core.atomic_file import write_atomically
 from grader.core.new_folder import new_folder, require_room
 from grader.course.course import Course, read_course
@@ -19,7 +20,7 @@ _FILES = {
     "tests/test_course.py": "test_course.py",
 }
 # The slug and the title of the module that each example makes.
-_MODULES = {NUMBERS: ("double", "Twice as much"), "words": ("word_counts", "Count words")}
+_MODULES = {NUMBERS: ("double", "Twice as much"), WORDS: ("word_counts", "Count words")}
 
 
 def make_course(to: Path, title: str, sentence: str, example: str) -> Course:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 
 _FOREIGN = re.compile(r".*(?:attention|softmax|transformer|attnlab's (?:own )?course).*", re.IGNORECASE)
@@ -83,3 +84,19 @@ def hand_in(course: Path, module: str, to: Path) -> None:
         text = right.read_text()
         assert old in text
         (folder / f"{slug}.py").write_text(text.replace(old, new) if old else text)
+
+
+def all_helps() -> dict[str, str]:
+    """Return the help of every command, as the course in the current folder has it."""
+    from cli.main import attn
+
+    return dict(_helps(attn, "attn"))
+
+
+def _helps(command: click.Command, name: str) -> Iterator[tuple[str, str]]:
+    with click.Context(command, info_name=name) as context:
+        yield name, command.get_help(context)
+        if isinstance(command, click.Group):
+            for below in command.list_commands(context):
+                if (found := command.get_command(context, below)) is not None:
+                    yield from _helps(found, f"{name} {below}")

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
+import sys
+import zipfile
 from pathlib import Path
 
-import click
+import numpy
 import pytest
 
 from cli.main import COMMANDS
-from cli.main import attn as attn_command
-from grader.authoring.build import EXAMPLES
+from grader.authoring.bundle import BundleError, make_bundle, wheel_leaks
+from grader.authoring.examples import EXAMPLES
 from grader.authoring.new_course import make_course
+from grader.authoring.wheel import write_wheel
 from grader.core.new_folder import FolderError
 from grader.course.course import Course, read_course
 from grader.course.course_file import read_course_file
-from tests.acceptance.own_course import foreign_words
+from grader.course.engine import WHEEL, versions_for
+from tests.acceptance.own_course import foreign_files, foreign_words, wheel_problems
 from tests.cli.conftest import Attn
+from tests.conftest import ROOT
 
 # A misconception that is none.
 RIGHT = """
@@ -128,17 +135,47 @@ def test_outside_a_course_attn_says_how_to_begin(attn: Attn, tmp_path: Path) -> 
     assert "attn course new DIR" in done.stderr
 
 
-def test_no_help_names_another_course(words: Course, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(words.root)
-    found = dict(helps(attn_command, "attn"))
+def test_no_help_names_another_course(words: Course) -> None:
+    # In a process of its own: in this one, a help may already name the first module of another course.
+    code = "import json; from tests.acceptance.own_course import all_helps; print(json.dumps(all_helps()))"
+    command = [sys.executable, "-c", code]
+    variables = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=words.root, env=variables, capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout)
     assert len(found) > len(COMMANDS)
     assert {name: foreign_words(text) for name, text in found.items() if foreign_words(text)} == {}
 
 
-def helps(command: click.Command, name: str) -> list[tuple[str, str]]:
-    """Return the help of a command and of those below it."""
-    with click.Context(command, info_name=name) as context:
-        below = command.list_commands(context) if isinstance(command, click.Group) else []
-        inner = [(one, command.get_command(context, one)) for one in below] if isinstance(command, click.Group) else []
-        texts = [(name, command.get_help(context))]
-    return texts + [text for one, found in inner if found for text in helps(found, f"{name} {one}")]
+def test_a_planted_word_is_found(tmp_path: Path) -> None:
+    assert foreign_words("A word.\n  Your own Attention.\n") == ["Your own Attention."]
+    (tmp_path / "page.html").write_text("<p>softmax</p>")
+    assert list(foreign_files(tmp_path)) == [f"{tmp_path / 'page.html'}: <p>softmax</p>"]
+
+
+def test_a_wheel_that_was_changed_is_found(words: Course, tmp_path: Path) -> None:
+    wheel = write_wheel(words.root, tmp_path)
+    assert list(wheel_problems(wheel)) == []
+    assert wheel.read_bytes() == write_wheel(words.root, tmp_path).read_bytes()
+    with zipfile.ZipFile(wheel, "a") as archive:
+        archive.writestr("attnlab/lib/cli/more.py", "")
+    assert list(wheel_problems(wheel)) == ["attnlab/lib/cli/more.py is not as RECORD says"]
+    assert list(wheel_leaks(words, wheel)) == [
+        f"{WHEEL} contains attnlab/lib/cli/more.py, which is not a file of cli or grader"
+    ]
+
+
+def test_an_engine_that_is_not_the_installed_one_makes_no_wheel(
+    words: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("grader.authoring.wheel.__version__", "0.9.0")
+    with pytest.raises(BundleError, match=r"but its files are of 0\.9\.0\. Install it again"):
+        make_bundle(words, words.modules, tmp_path / "bundle")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_versions_are_those_of_the_course_or_those_installed(copy: Path) -> None:
+    assert f"numpy=={numpy.__version__}\n" in versions_for(copy)
+    assert "attnlab" not in versions_for(copy)
+    assert "+" not in versions_for(copy)  # the name of a build, such as +cpu, is none of other systems
+    (copy / "constraints.txt").write_text("numpy==2.0\n")
+    assert versions_for(copy) == "numpy==2.0\n"
