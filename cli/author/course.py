@@ -15,7 +15,7 @@ from grader.course.course_file import About
 
 @click.group()
 def course() -> None:
-    """Make a course of your own (for authors), or a course directory for nbgrader (for instructors).
+    """Make a course of your own, or a course directory for nbgrader.
 
     \b
     attn course new signals                   a course of my own, on any subject
