@@ -10,11 +10,13 @@ import os
 import signal
 import sys
 import traceback
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from cli.ui.colour import register_fallback, wants_colour
+from cli.ui.here import remember
 from cli.views import course_file_problem, import_view, is_in_course, name_first_module, overview, views_here
 
 if TYPE_CHECKING:
@@ -46,7 +48,7 @@ COMMANDS = {
     "reset": ("cli.student.reset", "Put the original stub of a module back."),
     "update": ("cli.student.update", "Take new lessons and modules from a newer bundle."),
     "submit": ("cli.student.submit", "Test your modules and put them into one zip to hand in."),
-    "completion": ("cli.student.completion", "Set up the Tab key: it completes commands, modules and tokens."),
+    "completion": ("cli.student.completion", "Set up the Tab key: it completes commands and modules."),
     # instructors
     "grade": ("cli.instructor.grade", "Grade submissions with the visible and the hidden checks."),
     "stats": ("cli.instructor.stats", "Sum up the reports of a class."),
@@ -56,7 +58,7 @@ COMMANDS = {
     "mark": ("cli.instructor.mark", "Give points or a comment by hand."),
     "doctor": ("cli.instructor.doctor", "Show how well this machine jails other people's code."),
     "release": ("cli.instructor.release", "Make what students receive, without solutions and hidden suites."),
-    "course": ("cli.instructor.nbgrader", "Set up a course directory for nbgrader (for instructors)."),
+    "course": ("cli.author.course", "Make a course of your own, or a course directory for nbgrader."),
     "gradebook": ("cli.instructor.nbgrader", "Write grades into nbgrader's gradebook (for instructors)."),
     "export": ("cli.instructor.export", "Export grades to other platforms (for instructors)."),
     "store": ("cli.instructor.store", "Keep results in a PostgreSQL database (for instructors)."),
@@ -67,7 +69,8 @@ COMMANDS = {
 
 
 PLAIN = "--plain"
-OWN_OPTIONS = (PLAIN, "--version", "-h", "--help")
+COURSE = "--course"
+OWN_OPTIONS = (PLAIN, COURSE, "--version", "-h", "--help")
 
 
 class _Commands(click.Group):
@@ -142,11 +145,20 @@ def _reordered(args: list[str]) -> list[str]:
     """Put the options of `attn` itself before the command, and those of the command behind it."""
     end = args.index("--") if "--" in args else len(args)
     plain = [arg for arg in args[:end] if arg == PLAIN]
-    rest = [arg for arg in args[:end] if arg != PLAIN]
+    course, rest = _course_option([arg for arg in args[:end] if arg != PLAIN])
     if rest and rest[0].startswith("-") and rest[0] not in OWN_OPTIONS:
         at = next((number for number, arg in enumerate(rest) if arg in COMMANDS or arg in _lines_of_help()), 0)
         rest = [rest[at], *rest[:at], *rest[at + 1 :]]
-    return [*plain[:1], *rest, *args[end:]]
+    return [*plain[:1], *course, *rest, *args[end:]]
+
+
+def _course_option(args: list[str]) -> tuple[list[str], list[str]]:
+    """Return `--course DIR`, wherever it stands, and the other arguments."""
+    for number, arg in enumerate(args):
+        if arg == COURSE or arg.startswith(f"{COURSE}="):
+            after = number + (2 if arg == COURSE else 1)
+            return args[number:after], args[:number] + args[after:]
+    return [], args
 
 
 def _suggestion(typed: str) -> str:
@@ -160,6 +172,15 @@ def _suggestion(typed: str) -> str:
 @click.group(cls=_Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="attnlab", prog_name="attn")
 @click.option("--plain", is_flag=True, help="No colours, and never clear the screen; NO_COLOR does the same.")
+@click.option(
+    COURSE,
+    metavar="DIR",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    is_eager=True,  # before --help, which names the first module of the course
+    expose_value=False,
+    callback=remember,
+    help="The course to act on; by default, the one around the current folder.",
+)
 @click.pass_context
 def attn(context: click.Context, plain: bool) -> None:
     """{sentence}
@@ -194,10 +215,11 @@ def attn(context: click.Context, plain: bool) -> None:
       attn release --bundle warm_up --to week1
       attn course init ../classroom             a course for nbgrader
       attn release warm_up --to ../classroom    an assignment in it
-      attn gradebook sync reports --course ../classroom
+      attn gradebook sync reports --nbgrader ../classroom
       attn export canvas reports --out grades.csv
       attn store check           results in a database, for many graders
     Authors:
+      attn course new signals    a course of my own, on any subject
       attn dev new sorting       begin a module
       attn dev check             prove that the course is sound
     """

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from cli.ui.here import here
 from grader.course.course_file import COURSE_FILE, CourseFile, View, find_root, read_course_file
 from grader.course.module import CourseError
 
@@ -104,7 +105,7 @@ def _first_module() -> str:
 
 def _root() -> Path | None:
     try:
-        return find_root(Path.cwd())
+        return find_root(here())
     except OSError:  # the current folder was removed, or cannot be read
         return None
 

@@ -250,7 +250,7 @@ def feedback(term: Term, expected: int) -> None:
     """Make feedback with nbgrader and with AttnLab, and search both for secrets."""
     for module in term.modules:
         term.run("nbgrader", "generate_feedback", module)
-    term.run("attn", "feedback", str(term.reports), "--course", str(term.course), shown=1)
+    term.run("attn", "feedback", str(term.reports), "--nbgrader", str(term.course), shown=1)
     term.run("attn", "feedback", str(term.reports), "--to", str(term.folder / "pages"), shown=1)
     inside = {(path.parents[1].name, path.parent.name): path for path in (term.course / "feedback").rglob("*.html")}
     pages = (term.folder / "pages").glob("*/*.html")
@@ -313,7 +313,7 @@ def play(term: Term) -> None:
     marks = {(mark["id"], mark["module"]): mark for mark in saved if mark["status"] != "missing"}
     by_attn = {whose: mark["score"] for whose, mark in marks.items()}
     term.require(by_nbgrader == by_attn, f"nbgrader autograde and attn grade agree on all {len(by_attn)} scores")
-    term.run("attn", "gradebook", "sync", str(term.reports), "--course", str(term.course), shown=1)
+    term.run("attn", "gradebook", "sync", str(term.reports), "--nbgrader", str(term.course), shown=1)
     term.require(automatic_scores(term) == by_attn, "the gradebook still has these scores after the sync")
     term.require(manual_score(term, "ana") == 2.0, "the manual score is still there")
     right = [mark for (name, module), mark in marks.items() if name == "ana" and module in term.others]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import click
@@ -13,8 +12,8 @@ from cli.attention.own_attention import module_with_attention, note_lines, trace
 from cli.attention.sentences import TOKENS
 from cli.attention.trace import Trace, number_text, own_trace, remarks
 from cli.student.own_checks import tell_which_counts
+from cli.ui.here import course_here
 from grader.core.json_record import json_text
-from grader.course.course import find_course
 
 BAR = 30
 COLUMNS = ("raw", "scaled", "weights")
@@ -51,7 +50,7 @@ def explain(token: str, module_name: str | None, as_json: bool) -> None:
     Exit status: 0 shown to the end, 1 your code fails on the way, 2 no such token or module, 3 a fault of the grader.
     """
     query = _query(token)
-    course = find_course(Path.cwd())
+    course = course_here()
     module = module_with_attention(course, module_name)
     tell_which_counts(module)
     trace = traced(lambda: own_trace(course, module))

@@ -16,9 +16,10 @@ from cli.attention.own_steps import MODULES
 from cli.attention.scaling_table import explored_costs, scaling_table
 from cli.attention.sentences import SENTENCES, Sentence, typed
 from cli.student.own_checks import tell_which_counts
+from cli.ui.here import course_here
 from cli.ui.page_file import page_file
 from grader.core.atomic_file import write_atomically
-from grader.course.course import Course, find_course, read_course
+from grader.course.course import Course, read_course
 from grader.course.module import read_text
 
 NOTHING = "There is nothing of yours to explore yet: begin with the softmax of module 01. Run: attn start softmax"
@@ -47,7 +48,7 @@ def explore(text: str | None, to: Path | None, open_it: bool) -> None:
     """
     sentences = (*_own_sentence(text), *SENTENCES)
     path = page_file(to or Path("explorer.html"))
-    course = find_course(Path.cwd())
+    course = course_here()
     begun = begun_modules(course)
     if not begun:
         click.echo(NOTHING, err=True)

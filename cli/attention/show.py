@@ -16,9 +16,9 @@ from cli.attention.sentences import TOKENS
 from cli.attention.trace import Trace, own_map, remarks
 from cli.student.own_checks import tell_which_counts
 from cli.ui.arguments import svg_file
+from cli.ui.here import course_here
 from grader.core.atomic_file import write_atomically
 from grader.core.json_record import json_text
-from grader.course.course import find_course
 
 # Nine shades of two characters each, from 0 to 1.
 SHADES = ("  ", " ░", "░░", "░▒", "▒▒", "▒▓", "▓▓", "▓█", "██")
@@ -54,7 +54,7 @@ def show(module_name: str | None, causal: bool, svg: Path | None, as_json: bool)
 
     Exit status: 0 shown, 1 your code fails, 2 no such module, or one that it cannot show, 3 a fault of the grader.
     """
-    course = find_course(Path.cwd())
+    course = course_here()
     module = module_with_attention(course, module_name)
     tell_which_counts(module)
     trace = traced(lambda: own_map(course, module, causal=causal))

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 
 import click
 
 from cli.ui.arguments import chosen
+from cli.ui.here import course_here, here
 from cli.ui.progress_line import ProofLine
 from cli.ui.report_screens import soundness_lines
 from grader.authoring.build import build_module, build_modules, new_module
+from grader.authoring.examples import EXAMPLES, NUMBERS
 from grader.authoring.soundness import NO_RUFF, check_modules, has_ruff, is_linted
 from grader.course.course import find_course, read_course
 
@@ -30,15 +31,19 @@ def dev() -> None:
 @dev.command()
 @click.argument("slug")
 @click.option("--title", help="The title that students see; by default made from the name.")
-def new(slug: str, title: str | None) -> None:
+@click.option("--example", type=click.Choice(EXAMPLES), default=NUMBERS, help="What it does until you replace it.")
+def new(slug: str, title: str | None, example: str) -> None:
     """Create the files of a new module: small, sound, and yours to fill in.
 
     \b
     attn dev new sorting
     attn dev new sorting --title "Sorting things"
+    attn dev new sorting --example words
+
+    The files of --example numbers double an array of NumPy, those of --example words count the words of a text.
     """
-    course = find_course(Path.cwd())
-    files = new_module(course, slug, title or slug.replace("_", " ").capitalize())
+    course = find_course(here(), or_empty=True)
+    files = new_module(course, slug, title or slug.replace("_", " ").capitalize(), example)
     course = read_course(course.root)
     files += build_module(course, course.module(slug))
     for path in sorted(files):
@@ -57,7 +62,7 @@ def build(modules: tuple[str, ...]) -> None:
 
     Exit status: 0 built, 1 a mistake stopped it; what was written before is named.
     """
-    course = find_course(Path.cwd())
+    course = course_here()
     with ProofLine() as line:
         built = build_modules(course, chosen(course, modules) + (() if modules else course.optional), line.tell)
     for name, one in built.items():
@@ -80,7 +85,7 @@ def check(modules: tuple[str, ...], as_json: bool) -> None:
 
     Exit status: 0 sound, 1 not sound.
     """
-    course = find_course(Path.cwd())
+    course = course_here()
     lint = is_linted(course) and has_ruff()
     if is_linted(course) and not lint:
         click.echo(f"attn: {NO_RUFF}", err=True)

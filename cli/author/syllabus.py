@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache
-from pathlib import Path
 
 import click
 
-from grader.course.course import Course, find_course
+from cli.ui.here import course_here
+from grader.course.course import Course
 from grader.course.lesson import objectives
 from grader.course.module import Module
 
@@ -102,4 +102,4 @@ def _minutes(modules: Sequence[Module]) -> int:
 
 
 if __name__ == "__main__":
-    click.echo(syllabus(find_course(Path.cwd())), nl=False)
+    click.echo(syllabus(course_here()), nl=False)

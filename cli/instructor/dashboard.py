@@ -9,6 +9,7 @@ import click
 from cli.ui.anonymous import anonymous_option
 from cli.ui.arguments import chosen
 from cli.ui.class_files import modules_option
+from cli.ui.here import course_here
 from cli.ui.page_file import page_file
 from cli.ui.store_options import RESULTS, store_option
 from grader.classroom import ClassError
@@ -17,7 +18,7 @@ from grader.classroom.pseudonyms import pseudonyms_of
 from grader.classroom.rules import read_rules
 from grader.classroom.store.store import ResultsStore
 from grader.core.atomic_file import write_atomically
-from grader.course.course import Course, find_course
+from grader.course.course import Course
 from grader.course.golden import read_golden
 from grader.course.lesson import lesson_parts
 from grader.pages.dashboard_page import About, MisconceptionText, dashboard
@@ -48,7 +49,7 @@ def dashboard_command(
 
     Exit status: 0 written, 2 a wrong argument or option.
     """
-    course = find_course(Path.cwd())
+    course = course_here()
     path = page_file(to)
     names = [module.name for module in chosen(course, modules)] if modules else []
     try:

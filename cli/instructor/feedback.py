@@ -18,12 +18,13 @@ from cli.ui.class_files import (
     modules_option,
     new_folder,
 )
+from cli.ui.here import course_here
 from cli.ui.store_options import RESULTS, store_option
 from grader.classroom import ClassError
 from grader.classroom.rules import read_rules
 from grader.classroom.store.store import ResultsStore
 from grader.core.atomic_file import write_atomically
-from grader.course.course import Course, find_course
+from grader.course.course import Course
 from grader.pages.feedback_pages import write_feedback
 from grader.pages.nbgrader_feedback import FEEDBACK, add_to_nbgrader
 
@@ -34,7 +35,7 @@ from grader.pages.nbgrader_feedback import FEEDBACK, add_to_nbgrader
 @click.option("--to", type=NEW_FOLDER, help="A new folder for the pages.")
 @click.option("--links", type=NEW, help="Use names that nobody can guess, and write whose page each is to this CSV.")
 @click.option(
-    "--course", "root", type=FOLDER, help="Put the pages into the feedback of this nbgrader course directory."
+    "--nbgrader", "root", type=FOLDER, help="Put the pages into the feedback of this nbgrader course directory."
 )
 @modules_option
 @no_anonymous_option
@@ -55,21 +56,21 @@ def feedback(
     attn feedback reports --to pages                      pages and an index
     attn feedback reports --to pages -m warm_up           one module
     attn feedback reports --to pages --links links.csv    for a web server
-    attn feedback reports --course ../classroom           for nbgrader
+    attn feedback reports --nbgrader ../classroom         for nbgrader
 
     A page is one file that needs no network. It has no hidden input, no expected value of a hidden check and no line
     of a solution: each page is searched for them, and a page that has one is left out. With --links, the names of the
     files cannot be guessed, and there is no index. Keep the CSV, and send each student their own link.
 
-    With --course, each page goes into the file that `nbgrader generate_feedback` made for the student, at its top. Run
-    it again after each generate_feedback.
+    With --nbgrader, each page goes into the file that `nbgrader generate_feedback` made for the student, at its top.
+    Run it again after each generate_feedback.
 
     Exit status: 0 written, 2 a wrong argument or option, 3 written, but a page was left out or a student was not
     graded.
     """
-    course = find_course(Path.cwd())
+    course = course_here()
     if (to is None) == (root is None):
-        raise click.UsageError("say where the pages go: either --to FOLDER or --course FOLDER")
+        raise click.UsageError("say where the pages go: either --to FOLDER or --nbgrader FOLDER")
     if root is not None:
         _into_nbgrader(course, reports, root, links, modules, as_json=as_json)
     assert to is not None

@@ -16,6 +16,7 @@ from cli.instructor.grade_screens import exit_code, found_notes, show_notes, sho
 from cli.instructor.run_rules import rules_of_run
 from cli.ui.anonymous import AnonymousOutput, hide_in
 from cli.ui.executors import open_executor
+from cli.ui.here import course_here
 from cli.ui.progress_line import Pace
 from grader.classroom import ClassError
 from grader.classroom.accounting import Accounting, account, settled
@@ -27,7 +28,7 @@ from grader.classroom.rules import Rules, rules_text
 from grader.classroom.store import StoreError
 from grader.classroom.store.files import FileStore
 from grader.classroom.store.store import RULES, ResultsStore
-from grader.course.course import Course, find_course
+from grader.course.course import Course
 from grader.course.module import Module
 from grader.grading.executor import Executor
 from grader.grading.process_handle import NoProcessError
@@ -49,7 +50,7 @@ NO_JAIL = (
 def grade(request: GradeRequest) -> None:
     """Find the submissions, grade them, and print what came of it."""
     request.check()
-    course = find_course(Path.cwd())
+    course = course_here()
     rules = rules_of_run(course, request.given, request.to, resume=request.resume)
     hidden = hide_in(course, request.to, anonymous=request.anonymous)
     module = request.module(course)

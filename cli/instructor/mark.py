@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import click
 
 from cli.ui.anonymous import AnonymousOutput, anonymous_option, echo_json, hide_in
 from cli.ui.arguments import module_named, modules_here
+from cli.ui.here import course_here
 from cli.ui.mark_screens import changed_line, listed_lines
 from cli.ui.store_options import RESULTS, store_option
 from grader.classroom import ClassError
@@ -20,7 +20,6 @@ from grader.classroom.marks import Mark
 from grader.classroom.store.store import ResultsStore, read_marks
 from grader.core.json_record import json_text
 from grader.core.safe_text import one_line
-from grader.course.course import find_course
 
 LONGEST = 1000  # characters of a comment
 
@@ -74,7 +73,7 @@ def mark(
 
     Exit status: 0 listed or saved, 2 a wrong argument or option, or files that cannot be used.
     """
-    hidden = hide_in(find_course(Path.cwd()), reports, anonymous=anonymous)
+    hidden = hide_in(course_here(), reports, anonymous=anonymous)
     if hidden and student:
         student = hidden.names.student(student)
     try:
@@ -115,7 +114,7 @@ def _list(
     """Print what was given by hand, to all students or to one."""
     if extra:
         raise click.UsageError("--extra belongs to --points")
-    name = module_named(find_course(Path.cwd()), module).name if module else None
+    name = module_named(course_here(), module).name if module else None
     found, notes = overrides_of(reports, marks)
     shown = [one for one in found if student in (None, one.id, one.submission, one.name) and name in (None, one.module)]
     if hidden:
@@ -130,7 +129,7 @@ def _list(
 def _line(marks: Sequence[Mark], student: str | None, module: str | None) -> Mark:
     if student is None or module is None:
         raise click.UsageError('name the student and the module: attn mark ana warm_up --points 40 --because "..."')
-    return find_mark(marks, student, module_named(find_course(Path.cwd()), module).name)
+    return find_mark(marks, student, module_named(course_here(), module).name)
 
 
 def _points(points: float | None) -> float | None:

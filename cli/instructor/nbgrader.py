@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cli.ui.here import course_here
 from cli.ui.store_options import RESULTS, store_option
 from grader.core.safe_text import one_line
-from grader.course.course import find_course
 from grader.platforms.nbgrader import CourseDirError
 from grader.platforms.nbgrader.course_dir import init_course_dir, require_nbgrader
 
@@ -23,24 +23,7 @@ if TYPE_CHECKING:
 _FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
 
 
-@click.group()
-def course() -> None:
-    """Set up a course directory for nbgrader (for instructors).
-
-    \b
-    attn course init ../classroom             make nbgrader's course directory
-    attn release warm_up --to ../classroom    make an assignment in it
-    cd ../classroom
-    nbgrader autograde 01_warm_up             AttnLab grades, in its jail
-    nbgrader generate_feedback 01_warm_up     without any hidden test
-    nbgrader export                           grades.csv
-
-    Formgrader's button grades in the same way. Or grade with `attn grade --to reports`, and copy the results with
-    `attn gradebook sync reports --course ../classroom`.
-    """
-
-
-@course.command()
+@click.command()
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path, file_okay=False))
 @click.option("--id", "name", default="", help="The course's name in nbgrader; by default the name of the folder.")
 @click.option("--db", default="", metavar="URL", help="The gradebook, as an SQLAlchemy URL; by default SQLite in DIR.")
@@ -59,7 +42,7 @@ def init(folder: Path, name: str, db: str, late_penalty: str, as_json: bool) -> 
 
     Exit status: 0 made, 2 a folder or an option that cannot be used.
     """
-    found = find_course(Path.cwd())
+    found = course_here()
     try:
         config = init_course_dir(found, folder, name, db, late_penalty)
     except CourseDirError as error:
@@ -79,7 +62,7 @@ def gradebook() -> None:
 
     \b
     attn grade ../classroom/submitted --to reports
-    attn gradebook sync reports --course ../classroom
+    attn gradebook sync reports --nbgrader ../classroom
     """
 
 
@@ -87,7 +70,7 @@ def gradebook() -> None:
 @click.argument("reports", type=RESULTS)
 @store_option
 @click.option(
-    "--course", "root", required=True, type=_FOLDER, help="nbgrader's course directory, made by `attn course init`."
+    "--nbgrader", "root", required=True, type=_FOLDER, help="nbgrader's course directory, made by `attn course init`."
 )
 @click.option("--db", default="", metavar="URL", help="A different gradebook than the one of the course directory.")
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome of each report as JSON.")
@@ -96,7 +79,7 @@ def sync(reports: ResultsStore, root: Path, db: str, as_json: bool) -> None:
 
     \b
     attn grade ../classroom/submitted --to reports --due 2026-10-01 --late-penalty 10%/day
-    attn gradebook sync reports --course ../classroom
+    attn gradebook sync reports --nbgrader ../classroom
 
     Scores, comments and late penalties are then in formgrader, as after nbgrader's own autograde. Go on with
     `nbgrader export` and `nbgrader generate_feedback`. Scores and comments that a person gave are kept.
@@ -114,7 +97,7 @@ def sync(reports: ResultsStore, root: Path, db: str, as_json: bool) -> None:
         require_nbgrader()  # it is optional, so it is imported only after this
         from grader.platforms.nbgrader.sync import sync as sync_reports
 
-        for one in sync_reports(find_course(Path.cwd()), reports, root, db=db):
+        for one in sync_reports(course_here(), reports, root, db=db):
             done.append(one)
             if one.note:
                 click.echo(one_line(f"attn: {one.student}, {one.module}: {one.note}", 1000), err=True)

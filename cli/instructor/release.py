@@ -10,14 +10,18 @@ from typing import NoReturn
 import click
 
 from cli.ui.arguments import chosen, modules_here
+from cli.ui.here import course_here
 from cli.ui.progress_line import ProofLine
 from cli.ui.report_screens import soundness_lines
 from grader.authoring.bundle import BundleError, make_bundle, publish_solutions
 from grader.core.times import TimeError, read_time
-from grader.course.course import Course, find_course
+from grader.course.course import Course
+from grader.course.engine import ENGINES
 from grader.course.module import Module
 from grader.platforms.nbgrader import CourseDirError
 from grader.platforms.nbgrader.course_dir import require_nbgrader
+
+DEFAULT = "wheel"
 
 
 @click.command()
@@ -38,6 +42,11 @@ from grader.platforms.nbgrader.course_dir import require_nbgrader
 )
 @click.option("--to", type=click.Path(path_type=Path), help="A course directory; for a bundle, a new folder.")
 @click.option("--due", metavar="WHEN", help="When an assignment is due: 2026-10-01, or 2026-10-01T12:00+02:00.")
+@click.option(
+    "--engine",
+    type=click.Choice(tuple(ENGINES)),
+    help="How students get attn: a wheel in the release (the default), or this version from the package index.",
+)
 @click.option("--force", is_flag=True, help="Release an assignment again although students have handed it in.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was made as JSON.")
 def release(
@@ -48,6 +57,7 @@ def release(
     runtime: Path | None,
     to: Path | None,
     due: str | None,
+    engine: str | None,
     force: bool,
     as_json: bool,
 ) -> None:
@@ -62,10 +72,11 @@ def release(
     With --solutions, students can read the reference with `attn solution`, after `attn update` with this folder or a
     zip of it. Nothing else does: bundles and assignments never contain a solution.
 
-    A bundle includes the attn command. For the course directory of nbgrader, see `attn course`.
+    A bundle or an assignment includes the attn command, as a wheel of what is installed here. For the course directory
+    of nbgrader, see `attn course`.
 
-    With --web, students open a page and need nothing else: Python and NumPy run in the browser. Only modules 01 to 04
-    can. Their runtime and the editor come from npm, pinned by version and hash. See docs/web.md.
+    With --web, students open a page and need nothing else: Python and NumPy run in the browser, from pinned packages of
+    npm. PyTorch does not. A course can name the modules that may be released so: `web` in course.toml.
 
     An assignment is a notebook made from the solution. Each function has an answer cell and, below it, a locked cell
     with the visible checks that carries the function's points. The lesson's open question is graded by hand. nbgrader's
@@ -76,12 +87,14 @@ def release(
 
     Exit status: 0 made, 2 a wrong folder or option, 3 not sound, or it would leak a solution or a hidden check.
     """
-    course = find_course(Path.cwd())
+    course = course_here()
     wanted = chosen(course, modules)
     if (bundle or solutions or web) and (due or force):
         raise click.UsageError("--due and --force are for assignments, not for a bundle, a web course or solutions")
     if bool(bundle) + bool(solutions) + bool(web) > 1:
         raise click.UsageError("use only one of --bundle, --solutions and --web; solutions are released on their own")
+    if engine and (web or solutions):
+        raise click.UsageError("--engine is for bundles and assignments: a page has its own, and solutions need none")
     if runtime and not web:
         raise click.UsageError("--runtime is for --web")
     if web and to:
@@ -93,9 +106,9 @@ def release(
     elif solutions:
         _publish(course, wanted, to, as_json=as_json)
     elif bundle:
-        _bundle(course, wanted, to, as_json=as_json)
+        _bundle(course, wanted, to, engine or DEFAULT, as_json=as_json)
     else:
-        _assignments(course, wanted, to, due, force=force, as_json=as_json)
+        _assignments(course, wanted, to, due, engine or DEFAULT, force=force, as_json=as_json)
 
 
 def _publish(course: Course, modules: tuple[Module, ...], to: Path, *, as_json: bool) -> None:
@@ -116,7 +129,7 @@ def _web(course: Course, modules: tuple[Module, ...], to: Path, runtime: Path | 
     from cli.web.build import WebError, make_web, require_possible  # few need it
 
     try:
-        require_possible(modules)  # before anything slow
+        require_possible(course, modules)  # before anything slow
     except WebError as error:
         raise click.UsageError(str(error)) from None
     _require_new_folder(course, to)
@@ -136,12 +149,11 @@ def _web(course: Course, modules: tuple[Module, ...], to: Path, runtime: Path | 
     click.echo(f"To try it: python -m http.server -d {to}, then open http://localhost:8000")
 
 
-def _bundle(course: Course, modules: tuple[Module, ...], to: Path, *, as_json: bool) -> None:
+def _bundle(course: Course, modules: tuple[Module, ...], to: Path, engine: str, *, as_json: bool) -> None:
     _require_new_folder(course, to)
     _require_sound(course, modules)
-    click.echo("building the wheel ...", err=True)
     try:
-        make_bundle(course, modules, to)
+        make_bundle(course, modules, to, engine)
     except BundleError as error:
         _give_up(str(error))
     if as_json:
@@ -159,7 +171,7 @@ def _require_new_folder(course: Course, to: Path) -> None:
 
 
 def _assignments(
-    course: Course, modules: tuple[Module, ...], to: Path, due: str | None, *, force: bool, as_json: bool
+    course: Course, modules: tuple[Module, ...], to: Path, due: str | None, engine: str, *, force: bool, as_json: bool
 ) -> None:
     if optional := [one.name for one in modules if one.needs_gpu]:
         raise click.UsageError(f"{', '.join(optional)}: nbgrader has no GPU here. Release it with --bundle")
@@ -170,7 +182,7 @@ def _assignments(
 
         require_place(course, modules, to, force=force)  # before anything slow
         _require_sound(course, modules)
-        made = release_modules(course, modules, to, due=when, force=force)
+        made = release_modules(course, modules, to, due=when, force=force, engine=engine)
     except (CourseDirError, TimeError) as error:
         raise click.UsageError(str(error)) from None
     except (BundleError, ReleaseError) as error:

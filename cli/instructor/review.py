@@ -6,13 +6,13 @@ import json
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, Literal
 
 import click
 
 from cli.ui.anonymous import anonymous_option, echo_json, hide_in
 from cli.ui.arguments import chosen
+from cli.ui.here import course_here
 from cli.ui.review_screens import change_line, merged, named, review_lines
 from cli.ui.store_options import RESULTS, store_option
 from grader.classroom import RESUME, ClassError
@@ -21,7 +21,6 @@ from grader.classroom.store.store import ResultsStore
 from grader.core.json_record import to_json
 from grader.core.report import ReviewItem, Verdict
 from grader.core.safe_text import one_line
-from grader.course.course import find_course
 
 Action = Literal["accept", "reject", "undo"]
 _VERDICTS: dict[Action, Verdict | None] = {"accept": "accepted", "reject": "rejected", "undo": None}
@@ -75,7 +74,7 @@ def review(
     Exit status: 0 nothing is undecided, or the decision is saved; 1 something is undecided; 2 a wrong argument or
     option, or files that cannot be used.
     """
-    course = find_course(Path.cwd())
+    course = course_here()
     modules = [one.name for one in chosen(course, (module,))] if module else []
     if comment is not None and action not in ("accept", "reject"):
         raise click.UsageError("--comment belongs to --accept or --reject")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import click
 
 from cli.ui.anonymous import anonymous_option, echo_json, hide_in
 from cli.ui.arguments import chosen
+from cli.ui.here import course_here
 from cli.ui.mark_screens import listed_lines
 from cli.ui.report_screens import misconception_lines, wrapped
 from cli.ui.store_options import RESULTS, store_option
@@ -19,7 +19,6 @@ from grader.classroom.stats import MisconceptionCount, ModuleStats, read_stats
 from grader.classroom.store.store import GRADES, ResultsStore, read_marks
 from grader.core.json_record import json_text
 from grader.core.safe_text import one_line
-from grader.course.course import find_course
 
 BAR = 40
 
@@ -49,7 +48,7 @@ def stats(
     Look at a submission yourself if it could not be imported or graded, if it ended its process, or if something
     could not be decided (`attn review`). Rates are shares of the submissions that could be imported.
     """
-    course = find_course(Path.cwd())
+    course = course_here()
     wanted = [module.name for module in chosen(course, modules)] if modules else []
     try:
         found = read_stats(course, folder, wanted)

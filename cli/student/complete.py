@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import textwrap
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -15,12 +14,13 @@ from cli.student.own_checks import run_checks, save_progress, tell_which_counts,
 from cli.student.start import require_unlocked
 from cli.ui.arguments import modules_here
 from cli.ui.colour import paint
+from cli.ui.here import course_here
 from cli.ui.progress_screens import milestone_lines
 from cli.ui.report_screens import own_screen, wrapped
 from grader.core.json_record import json_text
 from grader.core.machine import IN_BROWSER
 from grader.core.report import cost_word
-from grader.course.course import Course, find_course
+from grader.course.course import Course
 from grader.course.module import Module
 from grader.workspace.completion import Completion, export
 from grader.workspace.progress import all_progress, progress_of, record_completed
@@ -49,7 +49,7 @@ def complete(module_name: str | None, anyway: bool, as_json: bool) -> None:
 
     Exit status: 0 complete, 1 something is open, 2 no such module, or it is locked, 3 a fault of the grader.
     """
-    course = find_course(Path.cwd())
+    course = course_here()
     module = module_or_current(course, module_name)
     require_unlocked(progress_of(course, module), anyway=anyway)
     report = run_checks(course, module)

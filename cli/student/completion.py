@@ -20,7 +20,7 @@ MARK = "# Tab completion for attn"
 @click.option("--install", is_flag=True, help="Set it up for your next shells.")
 @click.pass_context
 def completion(context: click.Context, shell: str | None, install: bool) -> None:
-    """Set up the Tab key: it completes commands, modules and tokens.
+    """Set up the Tab key: it completes commands and modules.
 
     \b
     attn completion --install        for the shell you use

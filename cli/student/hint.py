@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from pathlib import Path
 
 import click
 
 from cli.student.current import module_or_current
 from cli.ui.arguments import modules_here
+from cli.ui.here import course_here
 from grader.core.json_record import json_text
-from grader.course.course import find_course
 from grader.course.golden import read_golden
 from grader.course.hints import TIERS, read_hints
 from grader.course.module import Module
@@ -30,7 +29,7 @@ def hint(module_name: str | None, as_json: bool) -> None:
 
     Exit status: 0 a hint was given, 1 there is no hint to give now, 2 no such module.
     """
-    course = find_course(Path.cwd())
+    course = course_here()
     module = module_or_current(course, module_name)
     given = next_hint(course, module)
     if given is None:

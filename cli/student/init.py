@@ -9,9 +9,10 @@ from pathlib import Path
 
 import click
 
-import cli
+from grader.core.new_folder import FolderError
 from grader.course.course import Course, read_course
-from grader.workspace.init import InitError, make_workspace
+from grader.course.engine import carried_root
+from grader.workspace.init import make_workspace
 
 NO_COURSE = "this attn came with a bundle and carries no course of its own. Run it in the folder of the bundle"
 
@@ -37,7 +38,7 @@ def init(folder: Path, as_json: bool) -> None:
     carried = carried_course()
     try:
         files = make_workspace(carried, folder)
-    except InitError as error:
+    except FolderError as error:
         raise click.UsageError(str(error)) from None
     if as_json:
         modules = [module.name for module in carried.all_modules]
@@ -55,11 +56,9 @@ def init(folder: Path, as_json: bool) -> None:
 
 def carried_course() -> Course:
     """Return the course that comes with this command: the one inside the package, or that of the clone."""
-    package = Path(cli.__file__).parent
-    for root in (package / "course", package.parent):
-        if (root / "modules").is_dir():
-            return read_course(root)
-    raise click.UsageError(NO_COURSE)
+    if (root := carried_root()) is None:
+        raise click.UsageError(NO_COURSE)
+    return read_course(root)
 
 
 def how_called() -> str:

@@ -7,13 +7,12 @@ import shlex
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import click
 
 from cli.student.current import module_or_current
 from cli.ui.arguments import modules_here
-from grader.course.course import find_course
+from cli.ui.here import course_here
 from grader.submission.own_file import own_file
 
 USUAL = "code"  # VS Code, if the student has set no editor
@@ -32,7 +31,7 @@ def open_module(module_name: str | None) -> None:
 
     Exit status: 0 opened or printed, 2 no such module, or the editor cannot be started.
     """
-    module = module_or_current(find_course(Path.cwd()), module_name)
+    module = module_or_current(course_here(), module_name)
     files = [str(path) for path in (module.lesson, own_file(module))]
     command = editor()
     if command is None:

@@ -10,13 +10,14 @@ import click
 
 from cli.ui import cost_screens, gpu_screens
 from cli.ui.arguments import functions_here, module_named, modules_here, svg_file
+from cli.ui.here import course_here
 from grader.complexity.curves import svg_plot
 from grader.core.atomic_file import write_atomically
 from grader.core.errors import StudentError
 from grader.core.json_record import json_text
 from grader.core.machine import environment, gpu_name
 from grader.core.safe_text import printable
-from grader.course.course import Course, find_course
+from grader.course.course import Course
 from grader.course.module import Module
 from grader.grading.workers import NoGpuError
 from grader.workspace.own_costs import OwnCost, own_costs
@@ -57,7 +58,7 @@ def profile(module_name: str, function: str | None, svg: Path | None, device: st
 
     Exit status: 0 every cost is OK, 1 one is not, 2 no such module or function, 3 a fault of the grader.
     """
-    course = find_course(Path.cwd())
+    course = course_here()
     module = module_named(course, module_name)
     if device == "cuda":
         _on_gpu(course, module, function, svg, as_json=as_json)

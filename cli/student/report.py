@@ -11,10 +11,11 @@ import click
 from cli.student.current import module_or_current
 from cli.student.own_checks import run_checks, save_progress, tell_which_counts
 from cli.ui.arguments import modules_here
+from cli.ui.here import course_here
 from cli.ui.page_file import page_file
 from grader.core.atomic_file import write_atomically
 from grader.core.errors import StudentError
-from grader.course.course import Course, find_course
+from grader.course.course import Course
 from grader.course.module import Module
 from grader.pages.own_page import own_page
 from grader.workspace.own_costs import OwnCost, own_costs
@@ -37,7 +38,7 @@ def report(module_name: str | None, to: Path | None, open_it: bool) -> None:
 
     Exit status: 0 all visible checks pass, 1 some fail, 2 no such module, 3 a fault of the grader.
     """
-    course = find_course(Path.cwd())
+    course = course_here()
     module = module_or_current(course, module_name)
     path = page_file(to or Path(f"{module.slug}-report.html"))
     tell_which_counts(module)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 
 import click
 
 from cli.ui.arguments import module_named
-from grader.course.course import Course, find_course
+from cli.ui.here import course_here
+from grader.course.course import Course
 from grader.course.module import Module
 from grader.workspace import backup
 from grader.workspace.backup import FileChange
@@ -29,7 +29,7 @@ def reset(module_name: str, yes: bool, undoing: bool, as_json: bool) -> None:
 
     Exit status: 0 done, or nothing to do; 1 you said no; 2 no such module, no backup, or no terminal to ask in.
     """
-    course = find_course(Path.cwd())
+    course = course_here()
     module = module_named(course, module_name)
     if undoing:
         try:

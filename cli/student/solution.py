@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from cli.student.current import module_or_current
 from cli.ui.arguments import modules_here
+from cli.ui.here import course_here
 from grader.core.errors import StudentError
 from grader.core.safe_text import printable, visible
-from grader.course.course import Course, find_course
+from grader.course.course import Course
 from grader.course.module import Module
 from grader.course.reference import read_reference
 from grader.workspace.progress import progress_of
@@ -35,7 +35,7 @@ def solution(module_name: str | None, anyway: bool, no_costs: bool) -> None:
 
     Exit status: 0 shown, 2 no such module, not complete, or not published yet, 3 a fault of the grader.
     """
-    course = find_course(Path.cwd())
+    course = course_here()
     module = module_or_current(course, module_name)
     if not progress_of(course, module).completed and not (anyway and course.is_bundle):
         also = " Or use --anyway, if it is published" if course.is_bundle else ""

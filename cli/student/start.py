@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from cli.student.current import next_up
 from cli.ui.arguments import module_named, modules_here
+from cli.ui.here import course_here
 from cli.ui.progress_screens import ALL_COMPLETE, progress_words, to_do_lines
 from grader.core.atomic_file import write_atomically
-from grader.course.course import Course, find_course
+from grader.course.course import Course
 from grader.course.module import Module
 from grader.course.notebook import make_notebook
 from grader.sandbox.jail.view import gpu_devices
@@ -34,7 +33,7 @@ def start(module_name: str, notebook: bool, anyway: bool) -> None:
 
     Exit status: 0 ready, 2 no such module, or it is locked.
     """
-    course = find_course(Path.cwd())
+    course = course_here()
     module = module_named(course, module_name)
     _begin(course, progress_of(course, module), notebook=notebook, anyway=anyway)
 
@@ -44,7 +43,7 @@ def start(module_name: str, notebook: bool, anyway: bool) -> None:
 @ANYWAY
 def next_module(notebook: bool, anyway: bool) -> None:
     """Begin the first module that is not complete yet."""
-    course = find_course(Path.cwd())
+    course = course_here()
     ahead = next_up(all_progress(course))
     if ahead is None:
         click.echo(ALL_COMPLETE)

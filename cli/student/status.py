@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 import textwrap
-from pathlib import Path
 
 import click
 
 from cli.student.current import next_up
+from cli.ui.here import course_here, here
 from cli.ui.progress_screens import (
     ALL_COMPLETE,
     NAME,
@@ -19,18 +20,32 @@ from cli.ui.progress_screens import (
     story_lines,
     to_do_lines,
 )
-from grader.course.course import find_course
+from cli.views import is_in_course
+from grader.course.course_file import COURSE_FILE, read_course_file
 from grader.course.golden import read_golden
 from grader.workspace.progress import all_progress, progress_of
 from grader.workspace.reflect import unanswered_in
 
+_NO_COURSE = """\
+This folder is not inside a course. To begin:
+
+  attn init DIR          to learn: a folder to work in, from the course of this package
+  attn course new DIR    to teach: a course of your own, on any subject
+
+In the folder of a course, `attn` says where you are. All commands: attn --help
+"""
+
 
 def where_am_i() -> None:
-    """Print where the student is and what comes next."""
-    course = find_course(Path.cwd())
+    """Print where the student is and what comes next; outside a course, how to get one."""
+    if not is_in_course() and not (here() / COURSE_FILE).is_file():
+        click.echo(_NO_COURSE, err=True, nl=False)
+        sys.exit(2)
+    course = course_here()
     found = all_progress(course)
     ahead = next_up(found)
-    click.echo(f"AttnLab in {course.root}" + (" (a student's copy)" if course.is_bundle else " (a full course)"))
+    kind = "a student's copy" if course.is_bundle else "a full course"
+    click.echo(f"{read_course_file(course.root).about.title} in {course.root} ({kind})")
     if story := story_lines(found, ahead):
         click.echo("\n".join(["", *story, ""]))
     if ahead is None:
@@ -44,7 +59,7 @@ def where_am_i() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print the progress with every module as JSON.")
 def status(as_json: bool) -> None:
     """Show how far you are with every module. Nothing is run: `attn test` does that."""
-    course = find_course(Path.cwd())
+    course = course_here()
     found = all_progress(course)
     if as_json:
         entries = [

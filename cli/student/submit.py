@@ -8,8 +8,9 @@ from pathlib import Path
 
 import click
 
+from cli.ui.here import course_here
 from cli.ui.report_screens import wrapped
-from grader.course.course import Course, find_course
+from grader.course.course import Course
 from grader.workspace import submit as handin
 from grader.workspace.progress import known_student, record_student
 from grader.workspace.submit import ModuleReadiness, checked_student
@@ -30,7 +31,7 @@ def submit(student: str | None, to: Path | None, anyway: bool, as_json: bool) ->
 
     Exit status: 0 written, 1 not written because something fails, 2 a wrong option, 3 a fault of the grader.
     """
-    course = find_course(Path.cwd())
+    course = course_here()
     try:
         name = _student(course, student)
         path = handin.checked_target(to or Path(), name)

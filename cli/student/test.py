@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 
 import click
 
@@ -13,8 +12,8 @@ from cli.student.own_checks import run_checks, save_progress, tell_which_counts,
 from cli.student.warm import Answer, ask, is_wanted, start
 from cli.ui.arguments import modules_here
 from cli.ui.colour import paint
+from cli.ui.here import course_here
 from cli.ui.report_screens import own_screen
-from grader.course.course import find_course
 
 
 @click.command()
@@ -37,7 +36,7 @@ def test(module_name: str | None, case: str, first: bool, as_json: bool) -> None
 
     Exit status: 0 all pass, 1 some fail, 2 no such module or no GPU for it, 3 a fault of the grader.
     """
-    course = find_course(Path.cwd())
+    course = course_here()
     module = module_or_current(course, module_name)
     tell_which_counts(module)
     warm = not case and is_wanted(module)

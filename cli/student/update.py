@@ -9,7 +9,8 @@ from pathlib import Path
 import click
 
 from cli.student.init import carried_course
-from grader.course.course import Course, find_course
+from cli.ui.here import course_here
+from grader.course.course import Course
 from grader.course.reference import PUBLISHED
 from grader.workspace.init import update_from_installed
 from grader.workspace.take_over import TakenModule, is_work, take_over
@@ -41,7 +42,7 @@ def update(source: Path | None, as_json: bool) -> None:
 
     Exit status: 0 done, 2 nothing that can be used here, 3 a file could not be written.
     """
-    course = find_course(Path.cwd())
+    course = course_here()
     try:
         if source is not None and is_work(source):
             taken = take_over(course, source)

@@ -19,12 +19,13 @@ from cli.student.own_checks import save_progress, where_to_paste
 from cli.student.settling import Settling, is_whole
 from cli.ui.arguments import modules_here
 from cli.ui.colour import paint
+from cli.ui.here import course_here
 from cli.ui.keys import Keys
 from cli.ui.report_screens import own_screen
 from grader.core.errors import StudentError
 from grader.core.report import Report
 from grader.core.safe_text import printable
-from grader.course.course import Course, find_course
+from grader.course.course import Course
 from grader.course.module import CourseError, Module
 from grader.sandbox.jail.tiers import begin_spawner
 from grader.submission.own_file import own_file
@@ -50,7 +51,7 @@ def watch(module_name: str | None) -> None:
 
     Keys: c completes, n goes to the next module, h gives a hint, p profiles, r runs again, q quits.
     """
-    course = find_course(Path.cwd())
+    course = course_here()
     module: Module | None = module_or_current(course, module_name)
     with Keys() as keys:
         while module is not None:

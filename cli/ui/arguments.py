@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from grader.course.course import Course, find_course
+from cli.ui.here import course_here
+from grader.course.course import Course
 from grader.course.module import CourseError, Module
 
 
@@ -27,7 +28,7 @@ def modules_here(context: click.Context, parameter: click.Parameter, incomplete:
     """Return the modules of the course in this folder that begin as typed."""
     del context, parameter
     try:
-        course = find_course(Path.cwd())
+        course = course_here()
     except CourseError:
         return []
     names = [name for module in (*course.modules, *course.optional) for name in (module.slug, module.name)]
@@ -38,7 +39,7 @@ def functions_here(context: click.Context, parameter: click.Parameter, incomplet
     """Return the functions with a contract, of the module that was typed before, that begin as typed."""
     del parameter
     try:
-        module = find_course(Path.cwd()).module(str(context.params.get("module_name", "")))
+        module = course_here().module(str(context.params.get("module_name", "")))
     except CourseError:
         return []
     return [name for name in module.complexity if name.startswith(incomplete)]

@@ -13,11 +13,11 @@ import click
 
 from cli.ui.anonymous import hide_in
 from cli.ui.arguments import chosen
+from cli.ui.here import course_here
 from grader.classroom.class_list import ClassList, ExportError, read_class
 from grader.classroom.store.store import ResultsStore
 from grader.core.json_record import json_text
 from grader.core.safe_text import one_line
-from grader.course.course import find_course
 
 FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
 FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
@@ -31,8 +31,8 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print what w
 
 def class_of(reports: ResultsStore, modules: tuple[str, ...], *, anonymous: bool = False) -> ClassList:
     """Return the class list of some modules, which may be given by name, slug or number."""
-    output = hide_in(find_course(Path.cwd()), reports, anonymous=anonymous) if anonymous else None
-    names = [module.name for module in chosen(find_course(Path.cwd()), modules)] if modules else []
+    output = hide_in(course_here(), reports, anonymous=anonymous) if anonymous else None
+    names = [module.name for module in chosen(course_here(), modules)] if modules else []
     found = read_class(reports, names)
     if provisional := sum(mark.provisional for mark in found.marks):
         text = f"{provisional} of {len(found.marks)} grades are provisional. To see what is undecided, run: attn review"

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import click
 
-from grader.authoring.bundle import PACKAGES
 from grader.course.course import Course
 from grader.course.course_file import COURSE_FILE, read_course_file, student_side
+from grader.course.engine import engine_files
 from grader.course.module import Module
 from grader.course.student_files import released_files
 
@@ -32,10 +32,11 @@ COMPILED = ".so"
 _OLDEST = (1980, 1, 1, 0, 0, 0)  # the same time in every archive, so that two releases have the same bytes
 
 
-def engine_files(root: Path) -> dict[str, Path]:
-    """Return the files of the engine, by their paths in its archive."""
-    own = {path.relative_to(root).as_posix(): path for top in PACKAGES for path in sorted((root / top).rglob("*.py"))}
-    return {name: path for name, path in own.items() if not name.startswith(tuple(f"{one}/" for one in LEFT_OUT))}
+def page_engine_files(course: Course) -> dict[str, Path]:
+    """Return the files of the engine that the page needs, by their paths in its archive."""
+    left_out = tuple(f"{name}/" for name in LEFT_OUT)
+    own = engine_files(course.root)
+    return {name: path for name, path in own.items() if path.suffix == ".py" and not name.startswith(left_out)}
 
 
 def library_files() -> dict[str, Path]:

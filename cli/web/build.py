@@ -18,9 +18,9 @@ from cli.author.site.build import page_text
 from cli.web.archives import (
     COMPILED,
     course_files,
-    engine_files,
     library_files,
     numpy_files,
+    page_engine_files,
     write_archive,
     write_libraries,
 )
@@ -29,11 +29,11 @@ from grader.authoring.npm import NpmError, NpmPackage, fetch_packages, pinned_pa
 from grader.core.errors import ENDING_WORDS
 from grader.course.course import Course
 from grader.course.course_file import read_course_file
+from grader.course.engine import ROOT
 from grader.course.module import INTRODUCTION, Module, read_text
 
 HERE = Path(__file__).parent
 NEEDED = ("latex2mathml", "markdown_it", "mdit_py_plugins")
-LAST = 4  # tests/cli/web/test_parity.py proves that these modules have the same results in a browser
 PYODIDE = ("pyodide.js", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip")
 LOCK = "pyodide-lock.json"
 _RUNTIME, _NUMPY, _ESBUILD = "pyodide", "@emscripten-forge/numpy", "@esbuild/"
@@ -44,13 +44,14 @@ class WebError(Exception):
     """The folder could not be made; the text says why."""
 
 
-def require_possible(modules: Sequence[Module]) -> None:
-    """Raise a WebError if a module does not run in a browser."""
+def require_possible(course: Course, modules: Sequence[Module]) -> None:
+    """Raise a WebError if a module does not run in a browser, or is none of those that the course names."""
+    named = read_course_file(course.root).web
     for module in modules:
         if module.backend != "numpy":
             raise WebError(f"{module.name} needs PyTorch, which does not run in a browser. Use --bundle for it")
-        if module.order > LAST:
-            raise WebError(f"{module.name} is not proven in a browser: only modules 01 to {LAST:02d} are. Use --bundle")
+        if named and module.name not in named:
+            raise WebError(f"{module.name} is not one of those for a browser: `web` in course.toml. Use --bundle")
     if missing := next((name for name in NEEDED if importlib.util.find_spec(name) is None), None):
         raise WebError(f"{missing} is not installed. Run: pip install 'attnlab[site]'")
 
@@ -58,7 +59,8 @@ def require_possible(modules: Sequence[Module]) -> None:
 def make_web(course: Course, modules: Sequence[Module], to: Path, runtime: Path | None = None) -> Path:
     """Make the folder of a web course. `runtime` keeps the packages of npm, for the next time."""
     modules = tuple(sorted(dict.fromkeys(modules), key=lambda one: one.order))
-    require_possible(modules)
+    require_possible(course, modules)
+    to = to.resolve()  # the bundler runs in another folder
     to.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=to.parent, prefix=".web-") as temporary:
         made = Path(temporary) / "web"
@@ -100,7 +102,7 @@ def _write_python(course: Course, modules: Sequence[Module], packages: dict[str,
     lock = json.loads(read_text(packages[_RUNTIME] / LOCK))
     # Without the list of packages on another host: the page asks no other host for anything.
     (to / LOCK).write_text(json.dumps({"info": lock["info"], "packages": {}}), encoding="utf-8")
-    engine = engine_files(course.root) | library_files()
+    engine = page_engine_files(course) | library_files()
     contents = {
         "numpy": dict(numpy_files(packages[_NUMPY])),
         "engine": {name: path.read_bytes() for name, path in engine.items()},
@@ -192,8 +194,10 @@ def web_leaks(course: Course, folder: Path) -> Iterator[str]:
         for path in sorted(folder.rglob("*"))
         if path.is_file() and path.suffix not in _BINARY and path.name not in PYODIDE
     }
+    # An engine that was installed is public. What an author wrote beside the course is searched.
+    searched = ("engine-", "course-") if course.root.resolve() == ROOT else ("course-",)
     for path in sorted((folder / "python").glob("*.zip")):
-        if not path.name.startswith(("engine-", "course-")):
+        if not path.name.startswith(searched):
             continue
         with zipfile.ZipFile(path) as archive:
             texts |= {

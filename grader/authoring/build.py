@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
+from grader.authoring.examples import NUMBERS, fill_template
 from grader.authoring.golden_file import golden_text, is_fresh
 from grader.authoring.proof import Proof
 from grader.authoring.prover import TellModule, prove
@@ -18,14 +19,12 @@ from grader.course.course import Course
 from grader.course.module import CourseError, Module, course_error_from
 
 _SLUG = re.compile(r"[a-z][a-z0-9_]*")
-_TEMPLATES = Path(__file__).with_name("templates")
-_WORD = re.compile(r"\{(name|slug|number|order|title|twice|quoted)\}")
 
 
-def new_module(course: Course, slug: str, title: str) -> list[Path]:
-    """Create the files of a new module after the last one, and return their paths."""
+def new_module(course: Course, slug: str, title: str, example: str = NUMBERS) -> list[Path]:
+    """Create the files of a new module after the last one, from one of the EXAMPLES, and return their paths."""
     if course.is_bundle and course.modules:
-        _refuse(course.root, "", "is a student's bundle", "Write modules in a clone of the course")
+        _refuse(course.root, "", "is a student's bundle", "Write modules in the course itself, which has solutions")
     if not _SLUG.fullmatch(slug) or keyword.iskeyword(slug):
         _refuse(course.root / "modules", slug, "is not a valid module name", "Use lowercase letters, as in `rope`")
     if any(module.slug == slug for module in course.all_modules):
@@ -44,22 +43,14 @@ def new_module(course: Course, slug: str, title: str) -> list[Path]:
         f"tests/hidden/test_{name}.py": "hidden_suite.py",
     }
     words = {"name": name, "slug": slug, "number": number, "order": str(order), "title": title}
-    # Students have the templates, so a complete line of the solution in one of them would be a leak.
-    words["twice"] = "2 * np.asarray(x)"
     words["quoted"] = json.dumps(title)  # a JSON string is a TOML string
     for path, template in files.items():
-        text = (_TEMPLATES / f"{template}.txt").read_text(encoding="utf-8")
-        write_atomically(course.root / path, _fill(text, words))
+        write_atomically(course.root / path, fill_template(f"{example}/{template}", words))
     return [course.root / path for path in files]
 
 
 def _refuse(path: Path, key: str, problem: str, fix: str) -> NoReturn:
     raise CourseError(path, key, problem, fix, usage=True)
-
-
-def _fill(text: str, words: dict[str, str]) -> str:
-    """Replace {name} and the like with words; other braces stay."""
-    return _WORD.sub(lambda match: words[match[1]], text)
 
 
 @dataclass

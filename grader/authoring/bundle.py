@@ -5,48 +5,44 @@ The finished bundle is searched for leaks. How it was made proves nothing.
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-import sys
 import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from grader import __version__
 from grader.authoring.leak_search import LeakSearch, lines_of
+from grader.authoring.wheel import LIB, WheelError, wheel_files, write_wheel
 from grader.core.atomic_file import write_atomically
 from grader.course.course import Course
+from grader.course.engine import ENGINES, PACKAGES, ROOT, engine_files
 from grader.course.golden import read_golden
-from grader.course.module import CourseError, Module, read_text
+from grader.course.module import Module, read_text
 from grader.course.notebook import raw_cells, source_of
 from grader.course.reference import PUBLISHED, published_name, reference_code
 from grader.course.student_files import carried_files, files_beside, module_files, released_files
 
-WHEEL = f"attnlab-{__version__}-py3-none-any.whl"
-PACKAGES = ("cli", "grader")
-# Where they are in a wheel: see setup.py.
-LIB = "attnlab/lib"
-CARRIED = f"{LIB}/cli/course"
-PATH_FILE = "attnlab.pth"
+CARRIED = f"{LIB}/cli/course"  # the course that the published wheel carries
 
 
 class BundleError(Exception):
     """A bundle could not be made. No part of it is left."""
 
 
-def make_bundle(course: Course, modules: Iterable[Module], to: Path) -> Path:
-    """Make a bundle of some modules, search it for leaks, and only then move it to its new folder."""
+def make_bundle(course: Course, modules: Iterable[Module], to: Path, engine: str = "wheel") -> Path:
+    """Make a bundle of some modules, search it for leaks, and only then move it to its new folder.
+
+    `engine` is a key of ENGINES.
+    """
     modules = tuple(dict.fromkeys(modules))
     if to.exists() and any(to.iterdir()):
         raise BundleError(f"{to} is not empty; name a new folder, or remove it first")
     to.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=to.parent, prefix=".bundle-") as temporary:
         made = Path(temporary) / "bundle"
-        for name, data in _bundle_files(course, modules).items():
+        for name, data in _bundle_files(course, modules, ENGINES[engine]).items():
             (made / name).parent.mkdir(parents=True, exist_ok=True)
             (made / name).write_bytes(data)
-        build_wheel(course.root, made)
+        add_engine(course, made, engine)
         if found := list(bundle_leaks(course, made)):
             raise BundleError("the bundle would leak what students must not have: " + "; ".join(found))
         if to.exists():
@@ -55,19 +51,21 @@ def make_bundle(course: Course, modules: Iterable[Module], to: Path) -> Path:
     return to
 
 
-def _bundle_files(course: Course, modules: tuple[Module, ...]) -> dict[str, bytes]:
+def _bundle_files(course: Course, modules: tuple[Module, ...], engine: str) -> dict[str, bytes]:
     """Return the files of a bundle but for its wheel: its modules, and the files beside them."""
     for module in modules:
         if {read_text(module.stub), read_golden(module).stub} != {course.stub_text(module)}:
             raise BundleError(f"{module.stub} is not what the solution generates; run `attn dev build`")
-    return module_files(modules) | files_beside(course, modules, WHEEL)
+    return module_files(modules) | files_beside(course, modules, engine)
 
 
 def leaks(course: Course, module: Module) -> Iterator[str]:
     """Yield every place where files for students contain the solution or the hidden suite of a module."""
     released = [path for other in course.modules for path in released_files(other)]
-    packages = [path for name in PACKAGES for end in ("*.py", "*.txt") for path in (course.root / name).rglob(end)]
-    texts = {str(path.relative_to(course.root)): read_text(path) for path in (*released, *packages) if path.is_file()}
+    texts = {str(path.relative_to(course.root)): read_text(path) for path in released if path.is_file()}
+    if _has_engine(course):  # a new module is its template, until its author has replaced it
+        own = engine_files(course.root).items()
+        texts |= {name: read_text(path) for name, path in own if "/templates/" not in name}
     yield from _leaks_in(course, [module], texts)
 
 
@@ -83,9 +81,17 @@ def wheel_leaks(course: Course, wheel: Path) -> Iterator[str]:
     """Yield every leak of a wheel: a part of a solution or a hidden suite, and a file that does not belong there."""
     with zipfile.ZipFile(wheel) as archive:
         files = {name: archive.read(name) for name in archive.namelist()}
-    yield from _foreign_files(course, wheel.name, files)
-    texts = {f"{wheel.name}/{name}": data.decode("utf-8", "replace") for name, data in files.items()}
+    ours = wheel_files(course.root)
+    yield from _foreign_files(course, wheel.name, files, ours)
+    # An engine that was installed is public. What this course's own author wrote beside the course is searched.
+    searched = files if _has_engine(course) else {name: data for name, data in files.items() if ours.get(name) != data}
+    texts = {f"{wheel.name}/{name}": data.decode("utf-8", "replace") for name, data in searched.items()}
     yield from _leaks_in(course, course.modules, texts)
+
+
+def _has_engine(course: Course) -> bool:
+    """Whether the course is in the clone of the engine that runs here."""
+    return course.root.resolve() == ROOT
 
 
 def text_leaks(course: Course, texts: Mapping[str, str]) -> Iterator[str]:
@@ -120,45 +126,23 @@ def _text_of(path: Path) -> str:
     return "\n".join(source_of(cell) for cell in raw_cells(path.read_bytes()))
 
 
-def _foreign_files(course: Course, wheel: str, files: Mapping[str, bytes]) -> Iterator[str]:
-    """Yield every file of a wheel that is neither an exact copy of a file of the two packages nor for students."""
+def _foreign_files(course: Course, wheel: str, files: Mapping[str, bytes], ours: Mapping[str, bytes]) -> Iterator[str]:
+    """Yield every file of a wheel that is neither an exact copy of a file of the engine nor for students."""
     has_course = any(name.startswith(CARRIED) for name in files)
     carried = {f"{CARRIED}/{name}": data for name, data in carried_files(course).items()} if has_course else {}
     for name, data in files.items():
-        if name.split("/")[0].endswith(".dist-info") or name == PATH_FILE:
-            continue
-        original = _place_here(name)
-        path = course.root / original
-        is_ours = original.split("/")[0] in PACKAGES and path.is_file() and path.read_bytes() == data
-        if data != carried.get(name) and not is_ours:
+        is_info = name.split("/")[0].endswith(".dist-info")
+        if not is_info and data not in (carried.get(name), ours.get(name)):
             yield f"{wheel} contains {name}, which is not a file of {' or '.join(PACKAGES)}"
 
 
-def _place_here(name: str) -> str:
-    """Return the path in a clone of a file of the wheel."""
-    if name.startswith(f"{LIB}/"):
-        return name.removeprefix(f"{LIB}/")
-    return name.replace("attnlab/", "cli/installed/", 1)
-
-
-def build_wheel(root: Path, to: Path) -> None:
-    """Build the wheel of a bundle, which carries no course: the modules are in the bundle.
-
-    It is built from a copy, because setuptools leaves files beside what it builds.
-    """
-    if not (root / "pyproject.toml").is_file():
-        raise CourseError(root / "pyproject.toml", "", "is missing", "Release from a clone of the course")
-    with tempfile.TemporaryDirectory() as temporary:
-        source = Path(temporary)
-        for name in PACKAGES:
-            shutil.copytree(root / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
-        for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
-            shutil.copy(root / name, source)
-        command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check"]
-        command += ["--no-deps", "--no-build-isolation", "--wheel-dir", str(to), str(source)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode or not (to / WHEEL).is_file():
-        raise BundleError(f"the wheel could not be built:\n{done.stderr.strip()[-2000:]}")
+def add_engine(course: Course, folder: Path, engine: str) -> None:
+    """Write the wheel into a folder for students, unless their engine is the pinned one of the package index."""
+    if engine == "wheel":
+        try:
+            write_wheel(course.root, folder)
+        except WheelError as error:
+            raise BundleError(str(error)) from None
 
 
 def publish_solutions(course: Course, modules: Iterable[Module], to: Path) -> list[Path]:

@@ -69,7 +69,7 @@ _SET_UP = """\
 You need Python 3.11 or newer. Run these commands in this folder:
 
 ```sh
-python -m pip install -c constraints.txt {wheel}
+python -m pip install -c constraints.txt {engine}
 {install_torch}attn test {first}
 ```
 
@@ -97,14 +97,14 @@ pip install -c constraints.txt attnlab`.
 
 _TORCH = """
 `{names}` need{s} PyTorch, which {how}. It is large: several hundred megabytes, and more with
-support for GPUs. Your work is graded with version {version}. If your machine has another version, 2.6 or newer, you can
+support for GPUs. {graded}If your machine has {another} version, 2.6 or newer, you can
 keep it and leave this command out.
 """
 _INSTALL_TORCH = "python -m pip install -c constraints.txt torch"
 
 
-def readme(about: About, modules: tuple[Module, ...], wheel: str, constraints: str) -> str:
-    """Return the README of a bundle: what to install, and the first commands. Without a wheel, `attn` is installed."""
+def readme(about: About, modules: tuple[Module, ...], engine: str, constraints: str) -> str:
+    """Return the README of a bundle: what to install, and the first commands. `engine` is empty if `attn` is there."""
     rows = "\n".join(f"| `{module.name}` | {module.title} | {module.minutes} min |" for module in modules)
     first, torch = modules[0], [module.name for module in modules if module.backend == "torch"]
     about_torch = ""
@@ -112,13 +112,15 @@ def readme(about: About, modules: tuple[Module, ...], wheel: str, constraints: s
         version = next((line.partition("==")[2] for line in constraints.splitlines() if line.startswith("torch==")), "")
         how = (
             "the second command installs"
-            if wheel
+            if engine
             else f"`{_INSTALL_TORCH}` installs (with uv: `uvx --with torch attnlab`)"
         )
         s = "s" if len(torch) == 1 else ""
-        about_torch = _TORCH.format(names="`, `".join(torch), s=s, version=version, how=how)
-    begin = (_SET_UP if wheel else _INSTALLED).format(
-        wheel=wheel,
+        graded = f"Your work is graded with version {version}. " if version else ""
+        another = "another" if version else "a"
+        about_torch = _TORCH.format(names="`, `".join(torch), s=s, graded=graded, another=another, how=how)
+    begin = (_SET_UP if engine else _INSTALLED).format(
+        engine=engine,
         install_torch=f"{_INSTALL_TORCH}\n" if torch else "",
         downloads="these downloads" if torch else "it",
         about_torch=about_torch,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.course.api import Api, read_api
-from grader.course.course_file import find_root
+from grader.course.course_file import COURSE_FILE, find_root
 from grader.course.golden import read_golden
 from grader.course.module import FOLDER, CourseError, Module, module_error, read_module
 from grader.course.stub import StubError, make_stub
@@ -75,12 +75,17 @@ class Course:
         return path if path.is_file() else None
 
 
-def find_course(start: Path) -> Course:
-    """Return the course or bundle that contains a folder."""
+def find_course(start: Path, *, or_empty: bool = False) -> Course:
+    """Return the course or bundle that contains a folder. `or_empty` allows a course that has no module yet."""
     if (root := find_root(start)) is not None:
         return read_course(root)
-    fix = "Run this inside a course or a bundle: a folder that has `modules/`. To make one: attn init DIR"
-    raise CourseError(start.resolve(), "", "is not inside an AttnLab course", fix, usage=True)
+    start = start.resolve()
+    if empty := next((one for one in (start, *start.parents) if (one / COURSE_FILE).is_file()), None):
+        if or_empty:
+            return Course(empty, ())
+        raise CourseError(empty, "", "has no module yet", "Make one: attn dev new NAME", usage=True)
+    problem, fix = "is not inside an AttnLab course", "Run this in a folder that has `modules/`, or make one"
+    raise CourseError(start, "", problem, f"{fix}: `attn init DIR` or `attn course new DIR`", usage=True)
 
 
 def read_course(root: Path) -> Course:

@@ -57,10 +57,11 @@ class View:
 
 @dataclass(frozen=True)
 class CourseFile:
-    """One `course.toml`. `rules` are the keys of instructors as they stand there."""
+    """One `course.toml`. Students do not receive `web` and `rules`, the rules of a class as they stand there."""
 
     about: About = About()
     views: tuple[View, ...] = ()
+    web: tuple[str, ...] = ()  # the modules that may be released for a browser; if empty, all of NumPy
     rules: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -86,18 +87,20 @@ def read_course_file(root: Path) -> CourseFile:
         raise _error(path, "", "is not UTF-8 text", "Save it as UTF-8") from None
     except tomllib.TOMLDecodeError as error:
         raise _error(path, "", f"is not TOML: {error}", "Fix that line") from None
-    check_keys(path, table, (*RULES, "about", "views"))
+    check_keys(path, table, (*RULES, "web", "about", "views"))
     views = _table(path, "views", table.get("views", {}))
     return CourseFile(
         _about(path, _table(path, "about", table.get("about", {}))),
         tuple(_view(path, name, _table(path, f"views.{name}", views[name])) for name in views),
+        _texts(path, "web", table.get("web", [])),
         {key: table[key] for key in RULES if key in table},
     )
 
 
 def student_side(file: CourseFile) -> str:
     """Return the `course.toml` that students receive: names and views, and no rule of a class."""
-    lines = ["[about]", *(f"{one.name} = {_quoted(getattr(file.about, one.name))}" for one in fields(About))]
+    texts = {one.name: getattr(file.about, one.name) for one in fields(About)}
+    lines = ["[about]", *(f"{name} = {_quoted(text)}" for name, text in texts.items() if text)]
     for view in file.views:
         lines += ["", f"[views.{view.name}]", f"module = {_quoted(view.module)}", f"help = {_quoted(view.help)}"]
         examples = ", ".join(f"{_quoted(typed)} = {_quoted(does)}" for typed, does in view.examples.items())

@@ -8,10 +8,9 @@ from pathlib import Path
 from grader.course.bundle_texts import agents, readme, tasks
 from grader.course.course import Course
 from grader.course.course_file import COURSE_FILE, read_course_file, student_side
+from grader.course.engine import CONSTRAINTS, versions_for
 from grader.course.golden import read_golden
 from grader.course.module import CourseError, Module
-
-CONSTRAINTS = "constraints.txt"
 
 
 def released_files(module: Module) -> list[Path]:
@@ -30,25 +29,26 @@ def module_files(modules: Iterable[Module]) -> dict[str, bytes]:
     return files
 
 
-def files_beside(course: Course, modules: tuple[Module, ...], wheel: str) -> dict[str, bytes]:
-    """Return what is beside the modules: names, exact versions, texts. Without a wheel, `attn` is installed already."""
-    file, constraints = read_course_file(course.root), _content(course.root / CONSTRAINTS)
+def files_beside(course: Course, modules: tuple[Module, ...], engine: str) -> dict[str, bytes]:
+    """Return what is beside the modules: names, exact versions, texts.
+
+    `engine` is what pip installs as `attn`: a wheel, or a name with a version. If it is empty, `attn` is there already.
+    """
+    file, constraints = read_course_file(course.root), versions_for(course.root)
     texts = {
+        CONSTRAINTS: constraints,
         COURSE_FILE: student_side(file),
-        "README.md": readme(file.about, modules, wheel, constraints.decode("utf-8")),
+        "README.md": readme(file.about, modules, engine, constraints),
         "AGENTS.md": agents(file),
         ".vscode/tasks.json": tasks(),
     }
-    return {CONSTRAINTS: constraints, **{name: text.encode() for name, text in texts.items()}}
+    return {name: text.encode() for name, text in texts.items()}
 
 
 def carried_files(course: Course) -> dict[str, bytes]:
     """Return what an installed package carries of a course: all modules, its name, and the exact versions."""
-    beside = {
-        CONSTRAINTS: _content(course.root / CONSTRAINTS),
-        COURSE_FILE: student_side(read_course_file(course.root)).encode(),
-    }
-    return beside | module_files(course.all_modules)
+    beside = {CONSTRAINTS: versions_for(course.root), COURSE_FILE: student_side(read_course_file(course.root))}
+    return {name: text.encode() for name, text in beside.items()} | module_files(course.all_modules)
 
 
 def _content(path: Path) -> bytes:

@@ -7,10 +7,10 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from grader.authoring.bundle import WHEEL
 from grader.classroom.marks import Mark
 from grader.classroom.report_items import diagnosed, items_of
 from grader.core.report import Report
+from grader.course.engine import WHEEL
 from grader.course.module import Module
 
 VERSION = 1
@@ -62,10 +62,10 @@ def encoded(result: dict[str, Any]) -> str:
     return base64.b64encode(json.dumps(result).encode()).decode()
 
 
-def workflow_text(modules: Sequence[Module]) -> str:
+def workflow_text(modules: Sequence[Module], engine: str = WHEEL) -> str:
     """Return a workflow that runs and reports the visible checks of some modules in a student's repository."""
     torch = any(module.backend == "torch" for module in modules)
-    packages = f"torch --extra-index-url {TORCH_INDEX} {WHEEL}" if torch else WHEEL
+    packages = f"torch --extra-index-url {TORCH_INDEX} {engine}" if torch else engine
     steps = "\n".join(_step(module) for module in modules)
     results = "\n".join(
         f'          {module.slug.upper()}_RESULTS: "${{{{ steps.{module.slug}.outputs.result }}}}"'

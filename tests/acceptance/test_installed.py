@@ -15,10 +15,14 @@ from pathlib import Path
 
 import pytest
 
-from grader.authoring.bundle import CARRIED, LIB, WHEEL, make_bundle, text_leaks, wheel_leaks
+from grader.authoring.bundle import CARRIED, make_bundle, text_leaks, wheel_leaks
+from grader.authoring.wheel import LIB
 from grader.course.course import Course
+from grader.course.engine import WHEEL
 from grader.course.student_files import carried_files
+from tests.acceptance.own_course import Author, foreign_files, hand_in, lent_extras, wheel_problems
 from tests.cli.conftest import EXECUTABLE
+from tests.cli.web.made import RUNTIME
 from tests.conftest import ROOT, needs_jail
 
 # What a build takes from a clone.
@@ -197,6 +201,72 @@ def test_from_the_wheel_to_full_marks(installed: Run, course: Course, tmp_path: 
     for name in SOLVED:
         report = json.loads((tmp_path / "reports" / name / "ana.json").read_text())
         assert (report["score"], report["environment"]["attnlab"]) == (report["max_score"], WHEEL.split("-")[1])
+
+
+@pytest.mark.exhaustive
+def test_a_course_of_another_subject_from_nothing(installed: Run, wheel: Path, tmp_path: Path) -> None:
+    """Without a clone and without a network: made, proved, released, given to a student, and a class graded."""
+    author = Author(installed, tmp_path)
+    assert "attn course new DIR" in author("attn", status=2)
+    author("attn", "course", "new", "words", "--title", "Words and texts")
+    author.home = course = tmp_path / "words"
+    author("attn", "dev", "new", "shouting", "--example", "words")
+    assert author("attn", "dev", "check").count(": sound (") == 2
+    author("python", "-m", "pytest", "-q")
+    author("attn", "release", "--bundle", "word_counts", "2", "--to", "../week1")
+    author("attn", "release", "--bundle", "1", "--to", "../pinned", "--engine", "pinned")
+    assert f"constraints.txt attnlab=={WHEEL.split('-')[1]}\n" in (tmp_path / "pinned" / "README.md").read_text()
+    assert not list((tmp_path / "pinned").glob("*.whl"))
+    author("attn", "export", "gradescope", "word_counts", "--out", "../autograder.zip")
+    author("attn", "export", "github", "workflow", "word_counts", "--out", "../classroom.yml")
+    hand_in(course, "01_word_counts", tmp_path / "class")
+    assert "counts_each_word_once: ben" in author("attn", "grade", "../class", "--to", "reports", status=1)
+    (tmp_path / "pages").mkdir()
+    author("attn", "dashboard", "reports", "--to", "../pages/class.html")
+    author("attn", "feedback", "reports", "--to", "../pages/feedback")
+    assert "<title>Words and texts: dashboard</title>" in (tmp_path / "pages" / "class.html").read_text()
+    assert "pip install 'attnlab[site]'" in author("attn", "release", "--web", "../site", "1", status=2)
+    assert "pip install 'attnlab[instructor]'" in author("attn", "course", "init", "../classroom", status=2)
+    made = tmp_path / "week1" / WHEEL
+    assert list(wheel_problems(made)) == []
+    ours, published = contents(made), contents(wheel)
+    assert ours.items() <= published.items()
+    left_out = {name.removeprefix(f"{LIB}/").split("/")[1] for name in published.keys() - ours.keys()}
+    assert left_out == {"course", "attention"}
+    author.home = tmp_path / "week1"
+    author("python", *PIP, "install", "--no-deps", "--force-reinstall", "--no-index", made)
+    try:
+        assert "0 of 1 visible checks pass." in author("attn", "test", status=1)
+        shutil.copy(
+            course / "solutions" / "01_word_counts" / "word_counts.py", author.home / "modules" / "01_word_counts"
+        )
+        assert "1 of 1 visible checks pass." in author("attn", "test", "word_counts")
+        assert "Words and texts in " in author("attn")
+        assert "carries no course of its own" in author("attn", "init", "../other", status=2)
+        author("python", "-m", "pip", "show", "attnlab")
+    finally:
+        author("python", *PIP, "install", "--no-deps", "--force-reinstall", "--no-index", wheel)
+    assert author.foreign == []
+    assert list(foreign_files(tmp_path)) == []
+
+
+@pytest.mark.exhaustive
+def test_the_forms_that_need_an_extra_work_for_another_subject(installed: Run, tmp_path: Path) -> None:
+    """For nbgrader and a browser. The extras are those of this machine: to install them again takes minutes."""
+    author = Author(installed, tmp_path)
+    author("attn", "course", "new", "words")
+    where = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    with lent_extras(Path(author("python", "-c", where).strip())):
+        author.home = tmp_path / "words"
+        author("attn", "course", "init", "../classroom")
+        author("attn", "release", "word_counts", "--to", "../classroom")
+        author("attn", "release", "word_counts", "--web", "../site", "--runtime", RUNTIME, network=True)
+    assert (tmp_path / "classroom" / "release" / "01_word_counts" / WHEEL).is_file()
+    assert "<title>Words</title>" in (tmp_path / "site" / "index.html").read_text()
+    with zipfile.ZipFile(next((tmp_path / "site" / "python").glob("engine-*.zip"))) as engine:
+        assert not [name for name in engine.namelist() if "cli/attention" in name]
+    assert author.foreign == []
+    assert list(foreign_files(tmp_path)) == []
 
 
 @pytest.mark.exhaustive

@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from docs.figures.all_figures import FIGURES
-from grader.authoring.bundle import WHEEL, BundleError, bundle_leaks, make_bundle
+from grader.authoring.bundle import BundleError, bundle_leaks, make_bundle
 from grader.course.bundle_texts import readme, tasks
 from grader.course.course import Course, read_course
 from grader.course.course_file import About, read_course_file
+from grader.course.engine import WHEEL
 from tests.conftest import ROOT
 
 

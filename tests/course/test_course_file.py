@@ -14,6 +14,7 @@ from tests.conftest import write
 FULL = """\
 name = "Sorting, autumn"
 due = 2026-10-01
+web = ["01_sort"]
 
 [about]
 title = "Sorting"
@@ -41,7 +42,7 @@ RACE = View(
 
 
 def test_a_course_without_a_file_has_neutral_words_and_no_view(tmp_path: Path) -> None:
-    assert read_course_file(tmp_path) == CourseFile(About(), (), {})
+    assert read_course_file(tmp_path) == CourseFile(About(), (), (), {})
 
 
 def test_every_key_is_read(tmp_path: Path) -> None:
@@ -49,7 +50,13 @@ def test_every_key_is_read(tmp_path: Path) -> None:
     found = read_course_file(tmp_path)
     assert found.about == About("Sorting", 'Sort it, and say "why".', "Größer ist später.", "a student who sorts")
     assert found.views == (RACE,)
+    assert found.web == ("01_sort",)
     assert set(found.rules) == {"name", "due"}
+
+
+def test_a_text_that_is_not_given_is_not_given_to_students(tmp_path: Path) -> None:
+    write(tmp_path, {"course.toml": student_side(CourseFile(About("Sorting")))})
+    assert read_course_file(tmp_path).about == About("Sorting")
 
 
 def test_students_receive_names_and_views_and_no_rule(tmp_path: Path) -> None:
@@ -57,7 +64,7 @@ def test_students_receive_names_and_views_and_no_rule(tmp_path: Path) -> None:
     ours = read_course_file(tmp_path)
     write(tmp_path, {"course.toml": student_side(ours)})
     theirs = read_course_file(tmp_path)
-    assert (theirs.about, theirs.views, theirs.rules) == (ours.about, ours.views, {})
+    assert (theirs.about, theirs.views, theirs.web, theirs.rules) == (ours.about, ours.views, (), {})
 
 
 def test_the_rules_are_those_that_are_read() -> None:

@@ -120,7 +120,7 @@ def test_pages_go_into_the_feedback_of_nbgrader(attn: Attn, reports: Path, tmp_p
     file.parent.mkdir(parents=True)
     made = "<html><body class='x'><p>made by nbgrader</p></body></html>"
     file.write_text(made)
-    done = attn("feedback", reports, "--course", tmp_path)
+    done = attn("feedback", reports, "--nbgrader", tmp_path)
     assert done.returncode == 3, "the other students have no feedback of nbgrader"
     assert "Run `nbgrader generate_feedback 01_softmax` first" in done.stderr
     text = file.read_text()
@@ -128,5 +128,5 @@ def test_pages_go_into_the_feedback_of_nbgrader(attn: Attn, reports: Path, tmp_p
     assert text.endswith("<p>made by nbgrader</p></body></html>")
     assert read_page(text).tags == {"html", "body", "p", "iframe"}
     assert with_page(text, "<p>other</p>") == with_page(made, "<p>other</p>")
-    for wrong in (["--course", tmp_path, "--to", tmp_path / "new"], [], ["--course", reports]):
+    for wrong in (["--nbgrader", tmp_path, "--to", tmp_path / "new"], [], ["--nbgrader", reports]):
         assert attn("feedback", reports, *wrong).returncode == 2

@@ -14,7 +14,6 @@ import yaml
 from grader.course.course import Course
 from grader.platforms.github_classroom import runner_result, workflow_text
 from tests.cli.conftest import EXECUTABLE, Attn
-from tests.conftest import ROOT
 from tests.platforms.conftest import Graded, Validate
 
 
@@ -96,7 +95,7 @@ class TestWorkflow:
 
 
 def test_the_wheel_is_that_of_the_bundle() -> None:
-    from grader.authoring.bundle import WHEEL
+    from grader.course.engine import CONSTRAINTS, ENGINES, WHEEL
 
-    assert WHEEL in workflow_text([])
-    assert "constraints.txt" in (ROOT / "grader" / "course" / "student_files.py").read_text()
+    assert f"-c {CONSTRAINTS} {WHEEL}\n" in workflow_text([])
+    assert f"-c {CONSTRAINTS} attnlab==" in workflow_text([], ENGINES["pinned"])

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from grader import __version__
+from grader.core.new_folder import FolderError
 from grader.course.course import Course, read_course
 from grader.course.course_file import read_course_file
-from grader.workspace.init import MARK, InitError, make_workspace, update_from_installed
+from grader.workspace.init import MARK, make_workspace, update_from_installed
 from grader.workspace.update_bundle import UpdateError
 
 
@@ -42,14 +43,14 @@ def test_what_git_and_a_virtual_environment_keep_stays(course: Course, tmp_path:
 )
 def test_a_folder_with_something_else_is_refused(course: Course, tmp_path: Path, name: str, problem: str) -> None:
     (tmp_path / name).mkdir()
-    with pytest.raises(InitError, match=problem):
+    with pytest.raises(FolderError, match=problem):
         make_workspace(course, tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
 def test_a_file_is_refused(course: Course, tmp_path: Path) -> None:
     (tmp_path / "work").write_text("precious")
-    with pytest.raises(InitError, match="is a file"):
+    with pytest.raises(FolderError, match="is a file"):
         make_workspace(course, tmp_path / "work")
 
 

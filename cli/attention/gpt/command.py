@@ -31,10 +31,11 @@ from cli.attention.gpt.training_run import (
     read_training_text,
 )
 from cli.student.own_checks import run_checks, save_progress
+from cli.ui.here import course_here
 from cli.ui.page_file import page_file
 from grader.core.json_record import json_text
 from grader.core.safe_text import printable
-from grader.course.course import Course, find_course
+from grader.course.course import Course
 from grader.course.module import Module
 from grader.grading.load_student import require_backend
 from grader.grading.stand_in import fault_in
@@ -128,7 +129,7 @@ def gpt(
     """
     if resume + again + (prompt is not None) > 1:
         raise click.UsageError("--resume, --again and --write exclude each other")
-    course = find_course(Path.cwd())
+    course = course_here()
     module = gpt_module(course)
     require_backend(module)
     folder = folder or course.root / FOLDER

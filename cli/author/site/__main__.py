@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from cli.author.site.build import SiteError, build_site
-from grader.course.course import find_course
+from cli.ui.here import course_here
 
 
 @click.command()
@@ -15,7 +15,7 @@ from grader.course.course import find_course
 def main(folder: Path) -> None:
     """Write the lessons and guides as static pages into FOLDER (build/site). What was there before is replaced."""
     try:
-        pages = build_site(find_course(Path.cwd()), folder)
+        pages = build_site(course_here(), folder)
     except SiteError as error:
         raise click.ClickException(str(error)) from None
     click.echo(f"{pages} pages in {folder}: open {folder / 'index.html'}")

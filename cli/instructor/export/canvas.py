@@ -9,12 +9,12 @@ import click
 from cli.ui.anonymous import no_anonymous_option
 from cli.ui.arguments import module_named
 from cli.ui.class_files import FILE, NEW, class_of, finish_export, json_option, modules_option
+from cli.ui.here import course_here
 from cli.ui.store_options import RESULTS, store_option
 from grader.classroom import ClassError
 from grader.classroom.rules import read_rules
 from grader.classroom.store.store import ResultsStore
 from grader.core.atomic_file import write_atomically
-from grader.course.course import find_course
 from grader.platforms.canvas import IdColumn, canvas_file
 
 
@@ -101,5 +101,5 @@ def _names(assignment: tuple[str, ...]) -> dict[str, str]:
         module, equals, name = text.partition("=")
         if not equals or not name.strip():
             raise click.UsageError(f"--assignment {text}: write it like warm_up='Week 1 (1234)'")
-        names[module_named(find_course(Path.cwd()), module).name] = name.strip()
+        names[module_named(course_here(), module).name] = name.strip()
     return names

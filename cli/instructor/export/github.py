@@ -20,13 +20,14 @@ from cli.ui.class_files import (
     modules_option,
     new_folder,
 )
+from cli.ui.here import course_here
 from cli.ui.store_options import RESULTS, store_option
 from grader.classroom import ClassError
 from grader.classroom.store.store import ResultsStore
 from grader.core.atomic_file import file_name, write_atomically
 from grader.core.json_record import json_text
 from grader.core.report import report_from
-from grader.course.course import find_course
+from grader.course.engine import ENGINES
 from grader.platforms.github_classroom import class_result, encoded, runner_result, workflow_text
 
 
@@ -45,7 +46,8 @@ def github() -> None:
 @github.command()
 @click.argument("modules", nargs=-1, required=True, shell_complete=modules_here)
 @click.option("--out", required=True, type=NEW, help="The file to write: .github/workflows/classroom.yml.")
-def workflow(modules: tuple[str, ...], out: Path) -> None:
+@click.option("--engine", type=click.Choice(tuple(ENGINES)), default="wheel", help="As in `attn release --bundle`.")
+def workflow(modules: tuple[str, ...], out: Path, engine: str) -> None:
     """Write the workflow that runs the visible checks in a student's repository.
 
     \b
@@ -57,7 +59,7 @@ def workflow(modules: tuple[str, ...], out: Path) -> None:
 
     Exit status: 0 written, 2 no such module.
     """
-    write_atomically(out, workflow_text(chosen(find_course(Path.cwd()), modules)))
+    write_atomically(out, workflow_text(chosen(course_here(), modules), ENGINES[engine]))
     click.echo(f"{out}: runs the visible checks of {len(modules)} module(s)")
 
 

@@ -11,7 +11,7 @@ import click
 
 from cli.ui.arguments import module_named, modules_here
 from cli.ui.class_files import NEW, json_option
-from grader.course.course import find_course
+from cli.ui.here import course_here
 from grader.platforms.gradescope.autograder import Settings
 from grader.platforms.gradescope.package import AutograderError, make_autograder, try_autograder, write_autograder
 from grader.platforms.gradescope.results import GradescopeOptions, HiddenVisibility
@@ -60,7 +60,7 @@ def gradescope(
 
     Exit status: 0 made, 2 a wrong module or option, 3 it does not give the solution full marks here.
     """
-    course = find_course(Path.cwd())
+    course = course_here()
     module = module_named(course, module_name)
     if course.is_bundle:
         raise click.UsageError("this is a student's bundle; an autograder needs the full course")

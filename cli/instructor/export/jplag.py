@@ -9,9 +9,9 @@ import click
 
 from cli.ui.arguments import module_named
 from cli.ui.class_files import NEW_FOLDER, finish_export, json_option, new_folder
+from cli.ui.here import course_here
 from grader.classroom import ClassError
 from grader.classroom.class_list import ExportError
-from grader.course.course import find_course
 from grader.platforms.jplag import lay_out
 
 
@@ -37,7 +37,7 @@ def jplag(paths: tuple[Path, ...], out: Path, module_name: str | None, class_zip
 
     Exit status: 0 all are prepared, 2 nothing to prepare, 3 some could not be read, or are not Python.
     """
-    course = find_course(Path.cwd())
+    course = course_here()
     module = module_named(course, module_name) if module_name else None
     try:
         with new_folder(out) as folder, tempfile.TemporaryDirectory(prefix="attn-") as scratch:

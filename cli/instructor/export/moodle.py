@@ -8,13 +8,13 @@ import click
 
 from cli.ui.anonymous import no_anonymous_option
 from cli.ui.class_files import FILE, NEW, class_of, finish_export, json_option
+from cli.ui.here import course_here
 from cli.ui.store_options import RESULTS, store_option
 from grader.classroom import ClassError
 from grader.classroom.class_list import ExportError
 from grader.classroom.rules import read_rules
 from grader.classroom.store.store import ResultsStore
 from grader.core.atomic_file import write_atomically, write_bytes_atomically
-from grader.course.course import find_course
 from grader.pages.feedback_pages import PageMaker
 from grader.platforms.moodle import COLUMNS, moodle_files, read_worksheet
 
@@ -63,7 +63,7 @@ def moodle(
         if len(found.modules) > 1:
             raise ExportError(f"choose one module with --module: {', '.join(found.modules)}")
         name = read_rules(reports).name or ""
-        page = PageMaker(find_course(Path.cwd()), name).page if feedback else None
+        page = PageMaker(course_here(), name).page if feedback else None
         made = moodle_files(found, read_worksheet(worksheet, _columns(column)), name, scale=scale, page=page)
     except ClassError as error:
         raise click.UsageError(str(error)) from None

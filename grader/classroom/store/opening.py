@@ -10,7 +10,7 @@ from grader.classroom.store import StoreError
 if TYPE_CHECKING:
     from grader.classroom.store.postgres import PostgresStore
 
-INSTALL = "To install it, run in the course: python -m pip install -c constraints.txt -e '.[postgres]'"
+INSTALL = "To install it, run: python -m pip install 'attnlab[postgres]'"
 
 
 def open_store(url: str, name: str, *, tell: Callable[[str], None] = lambda _: None) -> PostgresStore:

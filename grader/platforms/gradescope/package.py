@@ -14,6 +14,7 @@ from pathlib import Path
 import grader
 from grader.core.atomic_file import write_bytes_atomically
 from grader.course.course import Course
+from grader.course.engine import CONSTRAINTS, versions_for
 from grader.course.loading import earlier_solutions
 from grader.course.module import CourseError, Module, read_text
 from grader.course.seeds import secret_salt
@@ -36,8 +37,7 @@ def make_autograder(course: Course, settings: Settings) -> bytes:
     files = {name: _script(path) for name, path in _SCRIPTS.items()}
     torch = [TORCH] if module.backend == "torch" else []
     files["requirements.txt"] = "\n".join([*REQUIREMENTS, *torch, ""]).encode()
-    pins = course.root / "constraints.txt"
-    files["constraints.txt"] = pins.read_bytes() if pins.is_file() else b""
+    files[CONSTRAINTS] = versions_for(course.root).encode()
     files[SETTINGS] = (json.dumps(settings.as_json(), indent=1) + "\n").encode()
     package = Path(grader.__file__).parent
     for path in sorted(package.rglob("*")):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from grader.authoring.bundle import WHEEL
 from grader.course.course import Course
+from grader.course.engine import WHEEL
 from grader.course.golden import read_golden
 from grader.course.module import CourseError, Module, read_text
 from grader.course.notebook import notebook_text
@@ -21,14 +21,14 @@ from grader.submission.assignment_cells import (
     with_tests,
 )
 
-# If AttnLab is installed, this only loads it. If not, it installs the wheel in the notebook's folder.
-_SETUP = f"""\
+# If AttnLab is installed, this only loads it. If not, it installs the wheel in the notebook's folder, or the release.
+_SETUP = """\
 # Run this cell first: it loads the checks of this notebook. If AttnLab is not installed, as on Colab, it installs it
-# from the file {WHEEL}, which came with this notebook. Keep both in the same folder.
+# from {place}.
 try:
     import grader.grading.notebook_magic
 except ImportError:
-    %pip install --quiet {WHEEL}
+    %pip install --quiet {engine}
 %load_ext grader.grading.notebook_magic"""
 # The open question of a lesson, under Reflect: answered in words and graded by hand.
 POINTS = 5.0  # in addition to the points of the module, which are all automatic
@@ -36,21 +36,26 @@ _OPEN = re.compile(r"^- Open question, for discussion: (?P<text>.*(?:\n  .*)*)",
 OPEN_STUB = "*Your answer goes here.*"
 
 
-def source_notebook(course: Course, module: Module) -> str:
+def source_notebook(course: Course, module: Module, engine: str = WHEEL) -> str:
     """Return the source notebook of a module, with solutions, tests and their points, and the open question."""
-    cells = assignment_cells(course, module)
+    cells = assignment_cells(course, module, engine)
     return notebook_text([(cell.kind, cell.source, cell.metadata) for cell in cells], module.slug)
 
 
-def assignment_cells(course: Course, module: Module) -> list[Cell]:
-    """Return the cells of the source notebook in order."""
+def assignment_cells(course: Course, module: Module, engine: str = WHEEL) -> list[Cell]:
+    """Return the cells of the source notebook in order. `engine` is what pip installs as AttnLab."""
     solution = course.solution(module)
     try:
         cells = with_tests(script_roles(read_text(solution)), _tests(course, module))
     except CellsError as error:
         raise CourseError(solution, "", str(error), "Give every function its own cell") from None
     first = next(number for number, cell in enumerate(cells) if cell.kind == "code")
-    return [*cells[:first], Cell("code", _SETUP, "locked", SETUP), *cells[first:], *_question(module)]
+    return [*cells[:first], Cell("code", _setup(engine), "locked", SETUP), *cells[first:], *_question(module)]
+
+
+def _setup(engine: str) -> str:
+    here = f"the file {engine}, which came with this notebook. Keep both in the same folder"
+    return _SETUP.format(place=here if engine == WHEEL else "the package index, which needs a network", engine=engine)
 
 
 def target_points(module: Module) -> dict[str, float]:

@@ -74,7 +74,7 @@ c.HTMLExporter.filters = {{"markdown2html": "grader.platforms.nbgrader.safe_mark
 def require_nbgrader() -> None:
     """Raise an error that says what to install if nbgrader, an extra for instructors, is missing."""
     if importlib.util.find_spec("nbgrader") is None:
-        fix = "In your clone, run: python -m pip install -c constraints.txt -e '.[instructor]'"
+        fix = "Run: python -m pip install 'attnlab[instructor]'"
         raise CourseDirError(f"nbgrader is not installed here. {fix}")
 
 

@@ -22,8 +22,9 @@ from nbgrader.utils import capture_log
 from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 
-from grader.authoring.bundle import build_wheel, bundle_leaks
+from grader.authoring.bundle import add_engine, bundle_leaks
 from grader.course.course import Course
+from grader.course.engine import ENGINES
 from grader.course.module import Module
 from grader.platforms.nbgrader import CourseDirError
 from grader.platforms.nbgrader.assignment import assignment_cells, source_notebook
@@ -49,14 +50,20 @@ class ReleaseError(Exception):
 
 
 def release_modules(
-    course: Course, modules: Sequence[Module], root: Path, *, due: datetime | None = None, force: bool = False
+    course: Course,
+    modules: Sequence[Module],
+    root: Path,
+    *,
+    due: datetime | None = None,
+    force: bool = False,
+    engine: str = "wheel",
 ) -> list[Released]:
     """Release modules into a course directory."""
     config = require_place(course, modules, root, force=force)
     with tempfile.TemporaryDirectory(dir=root, prefix=".release-") as temporary:
         staging = Path(temporary)
-        build_wheel(course.root, staging)
-        released = [_release(course, module, config, staging) for module in modules]
+        add_engine(course, staging, engine)
+        released = [_release(course, module, config, staging, ENGINES[engine]) for module in modules]
     if due is not None:
         coursedir = CourseDirectory(config=config)
         with open_gradebook(coursedir.db_url, coursedir.course_id) as book:
@@ -87,12 +94,12 @@ def read_config(root: Path) -> Config:
     return config
 
 
-def _release(course: Course, module: Module, config: Config, staging: Path) -> Released:
+def _release(course: Course, module: Module, config: Config, staging: Path, engine: str) -> Released:
     coursedir = CourseDirectory(config=config)
     cells = assignment_cells(course, module)
     places = {step: Path(coursedir.format_path(step, ".", module.name)) for step in STEPS}
     made = {step: staging / step / module.name for step in STEPS}
-    _write_source(course, module, made["source"], staging)
+    _write_source(course, module, made["source"], staging, engine)
     coursedir.source_directory = str(staging / "source")
     coursedir.release_directory = str(staging / "release")
     coursedir.assignment_id = module.name
@@ -107,9 +114,9 @@ def _release(course: Course, module: Module, config: Config, staging: Path) -> R
     return Released(module, places["release"], points["test"], points["open"])
 
 
-def _write_source(course: Course, module: Module, to: Path, staging: Path) -> None:
+def _write_source(course: Course, module: Module, to: Path, staging: Path, engine: str) -> None:
     to.mkdir(parents=True)
-    (to / f"{module.slug}.ipynb").write_text(source_notebook(course, module), encoding="utf-8")
+    (to / f"{module.slug}.ipynb").write_text(source_notebook(course, module, engine), encoding="utf-8")
     # The notebook imports a fallback where the student has no module of their own.
     for path in (module.lesson, *module.beside_lesson, *module.fallbacks.values()):
         shutil.copy(path, to)

@@ -109,7 +109,7 @@ def _load(data: bytes) -> Any:
     try:
         import yaml  # only this importer needs it
     except ImportError:
-        fix = "In your clone, run: python -m pip install -c constraints.txt -e '.[instructor]'"
+        fix = "Run: python -m pip install 'attnlab[instructor]'"
         raise UnreadableError(f"{MANIFEST} cannot be read, because PyYAML is not installed. {fix}") from None
 
     class Plain(yaml.SafeLoader):  # type: ignore[misc] # yaml has no types

@@ -12,10 +12,12 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from grader.authoring.bundle import LIB, WHEEL, make_bundle
+from grader.authoring.bundle import make_bundle
 from grader.authoring.misconceptions import as_submission, read_misconceptions
+from grader.authoring.wheel import LIB
 from grader.core.report import Report
 from grader.course.course import Course, read_course
+from grader.course.engine import WHEEL
 from grader.course.module import Module
 from grader.course.notebook import make_notebook
 from grader.grading.grade import grade

@@ -23,4 +23,4 @@ def test_the_command_says_what_comes_next(attn: Attn, course: Course, tmp_path: 
     assert set(made["files"]) == set(workspace_files(course)) | {MARK}
     assert attn("init", cwd=tmp_path).returncode == 2
     lost = attn(cwd=tmp_path)
-    assert "To make one: attn init DIR" in lost.stderr
+    assert "\n  attn init DIR " in lost.stderr

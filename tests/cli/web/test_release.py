@@ -16,7 +16,7 @@ from tests.cli.conftest import Attn
     ("words", "sentence"),
     [
         (["torch_attention"], "05_torch_attention needs PyTorch, which does not run in a browser. Use --bundle for it"),
-        (["positions"], "08_positions is not proven in a browser: only modules 01 to 04 are. Use --bundle"),
+        (["positions"], "08_positions is not one of those for a browser: `web` in course.toml. Use --bundle"),
         (["softmax", "--bundle"], "use only one of --bundle, --solutions and --web"),
         (["softmax", "--to", "elsewhere"], "--web already names the folder"),
         (["softmax", "--due", "2026-10-01"], "--due and --force are for assignments"),
@@ -55,4 +55,4 @@ def test_every_package_is_pinned_by_a_hash() -> None:
 
 
 def test_the_first_four_modules_are_possible(course: Course) -> None:
-    require_possible(course.modules[:4])
+    require_possible(course, course.modules[:4])

@@ -55,9 +55,9 @@ def test_the_gradebook_is_in_postgres_and_nowhere_else(
     assert attn("store", "copy", "store:week1", tmp_path / "week1", "--store", results.url).returncode == 0
     # The same sync from the database and from files, into PostgreSQL and into SQLite.
     for source, root in ((["week1", "--store", results.url], in_postgres), ([tmp_path / "week1"], in_sqlite)):
-        done = attn("gradebook", "sync", *source, "--course", root)
+        done = attn("gradebook", "sync", *source, "--nbgrader", root)
         assert (done.returncode, done.stdout.splitlines()[0]) == (0, "3 reports: 3 written"), done.stderr
-    again = attn("gradebook", "sync", "week1", "--store", results.url, "--course", in_postgres)
+    again = attn("gradebook", "sync", "week1", "--store", results.url, "--nbgrader", in_postgres)
     assert again.stdout.splitlines()[0] == "3 reports: 3 unchanged"
     scores = database.sql(SCORES)
     assert [student for student, _ in scores] == ["ana", "ben", "emil"]

@@ -10,8 +10,9 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from grader.authoring.bundle import WHEEL, bundle_leaks
+from grader.authoring.bundle import bundle_leaks
 from grader.course.course import Course, read_course
+from grader.course.engine import WHEEL
 from grader.course.notebook import read_cells, script_cells
 from grader.platforms.nbgrader import CourseDirError
 from grader.platforms.nbgrader.course_dir import CONFIG, init_course_dir

@@ -102,7 +102,7 @@ def test_a_sync_gives_the_same_gradebook_as_nbgrader_autograde(
     reconfigure(other, lines, lines.replace("# ", ""))
     done = nbgrader(other, "autograde", MODULE)
     assert done.returncode == 0, done.stderr
-    done = attn("gradebook", "sync", reports, "--course", root)
+    done = attn("gradebook", "sync", reports, "--nbgrader", root)
     assert (done.returncode, done.stdout) == (0, "5 reports: 5 written; 1 with a late penalty\n"), done.stderr
     assert contents(root) == contents(other)
     assert shown(root) == shown(other)
@@ -112,7 +112,7 @@ def test_a_sync_gives_the_same_gradebook_as_nbgrader_autograde(
 @pytest.mark.exhaustive
 def test_formgrader_export_and_feedback_work_after_a_sync(copied: tuple[Path, Path], nbgrader: Nbgrader) -> None:
     root, reports = copied
-    assert attn("gradebook", "sync", reports, "--course", root).returncode == 0
+    assert attn("gradebook", "sync", reports, "--nbgrader", root).returncode == 0
     assert nbgrader(root, "export").returncode == 0
     rows = [line.split(",") for line in (root / "grades.csv").read_text().splitlines()]
     found = {row[3]: (float(row[7]), float(row[8]), float(row[9])) for row in rows[1:]}
@@ -122,7 +122,7 @@ def test_formgrader_export_and_feedback_work_after_a_sync(copied: tuple[Path, Pa
     page = root / "feedback" / "ben" / MODULE / "softmax.html"
     assert "no_max_subtraction" in page.read_text()
     for _ in range(2):  # a second time, our page is replaced
-        done = attn("feedback", reports, "--course", root)
+        done = attn("feedback", reports, "--nbgrader", root)
         assert (done.returncode, done.stdout) == (0, f"{root / 'feedback'}: 5 pages\n"), done.stderr
         assert page.read_text().count("<iframe") == 1
         assert "What to do next" in page.read_text()
@@ -214,7 +214,7 @@ def test_a_second_sync_completes_a_killed_one(copied: tuple[Path, Path]) -> None
     report = read(reports, "ana")
     for number in range(60):
         write_report(replace(report, submission=f"x{number:02d}"), reports)
-    command = [EXECUTABLE, "gradebook", "sync", str(reports), "--course", str(root)]
+    command = [EXECUTABLE, "gradebook", "sync", str(reports), "--nbgrader", str(root)]
     running = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
     wait_until("six students of the sync", (root / "autograded" / "x05").exists, by=running, pause=0)
     running.send_signal(signal.SIGKILL)
@@ -223,7 +223,7 @@ def test_a_second_sync_completes_a_killed_one(copied: tuple[Path, Path]) -> None
     assert 0 < len(half) < 65
     # No submission is half written.
     assert {one["score"] for student, one in half.items() if student.startswith("x")} <= {46.0}
-    assert attn("gradebook", "sync", reports, "--course", root).returncode == 0
+    assert attn("gradebook", "sync", reports, "--nbgrader", root).returncode == 0
     assert len(contents(root)) == 65
     assert {one for student, one in scores(root).items() if student.startswith("x")} == {46.0}
 
@@ -233,7 +233,7 @@ def test_a_report_without_a_score_is_not_a_0(copied: tuple[Path, Path], course: 
     assert autograde(root, "ana")["success"]
     write_report(replace(read(reports, "ana"), status="not_graded", score=None, message="the machine failed"), reports)
     (reports / MODULE / "ben.json").write_text("{")
-    done = attn("gradebook", "sync", reports, "--course", root, "--json")
+    done = attn("gradebook", "sync", reports, "--nbgrader", root, "--json")
     assert done.returncode == 3
     found = {one["student"]: one for one in json.loads(done.stdout)}
     assert (found["ana"]["outcome"], found["ben"]["outcome"]) == ("not graded", "refused")
@@ -286,10 +286,10 @@ def test_points_that_changed_since_the_release_are_refused(copied: tuple[Path, P
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["{reports}", "--course", "{reports}"], "is not an nbgrader course directory"),
-        (["{root}", "--course", "{root}"], "there are no reports in"),
-        (["{reports}"], "Missing option '--course'"),
-        (["nowhere", "--course", "{root}"], "does not exist"),
+        (["{reports}", "--nbgrader", "{reports}"], "is not an nbgrader course directory"),
+        (["{root}", "--nbgrader", "{root}"], "there are no reports in"),
+        (["{reports}"], "Missing option '--nbgrader'"),
+        (["nowhere", "--nbgrader", "{root}"], "does not exist"),
     ],
 )
 def test_usage_mistakes_exit_2(
@@ -326,7 +326,7 @@ def test_an_unfinished_grading_and_an_unreleased_module_are_refused(copied: tupl
 def test_a_damaged_file_of_marks_by_hand_is_refused(copied: tuple[Path, Path]) -> None:
     root, reports = copied
     (reports / "overrides.csv").write_text("student,module,points,comment\nana,01_softmax,many,\n")
-    done = attn("gradebook", "sync", reports, "--course", root)
+    done = attn("gradebook", "sync", reports, "--nbgrader", root)
     assert done.returncode == 2
     assert "overrides.csv, line 2:" in done.stderr
 

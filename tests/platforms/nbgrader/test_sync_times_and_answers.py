@@ -52,7 +52,7 @@ def test_an_unknown_time_is_said_and_costs_nothing(synced: tuple[Path, Path, dic
     assert {one.penalty for one in done.values()} == {0.0}
     with gradebook(root) as book:
         assert book.find_submission(MODULE, "ana").score == 46.0
-    again = attn("gradebook", "sync", reports, "--course", root)
+    again = attn("gradebook", "sync", reports, "--nbgrader", root)
     assert "submission time unknown for 1 of 3: no late penalty (ana)" in again.stdout
     exported = attn("export", "csv", reports, "--out", reports.parent / "class.csv")
     assert "submission time unknown for 1 of 3: no late penalty" in exported.stderr
