@@ -112,9 +112,11 @@ class _Encoder:
         if type(key) is str:
             self.nodes += 1
             return key
+        if issubclass(type(key), np.generic) and type(key).__module__ == "numpy":
+            key = key.item()  # a number of NumPy is the same key as a plain one
         if type(key) in (float, complex) and key != key:
             raise UnsendableError(f"is a {what} with NaN as {part}")
-        if key is None or type(key) in (bool, int, float, complex, bytes):
+        if key is None or type(key) in (bool, int, float, complex, bytes, str):
             return self.node(key, depth)
         if issubclass(type(key), (tuple, frozenset)):
             self.nodes += 1

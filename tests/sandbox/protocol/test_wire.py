@@ -257,7 +257,20 @@ class TestUnsendable:
             (np.array([0xD800], dtype="<u4").view("<U1"), "cannot be encoded"),
             ({math.nan: 1}, "key"),
         ],
-        ids=["integer", "list", "text", "dict", "tuple", "set", "same hash", "object", "dimensions", "extent", "surrogates", "NaN"],
+        ids=[
+            "integer",
+            "list",
+            "text",
+            "dict",
+            "tuple",
+            "set",
+            "same hash",
+            "object",
+            "dimensions",
+            "extent",
+            "surrogates",
+            "NaN",
+        ],
     )
     def test_other_values(self, value: object, reason: str) -> None:
         with pytest.raises(wire.UnsendableError, match=reason):
@@ -309,12 +322,8 @@ HOSTILE_FRAMES = {
     "a dict with a list as key": frame({"$": "dict", "v": [[[1], 2]]}),
     "a dict with a set as key": frame({"$": "dict", "v": [[{"$": "set", "v": []}, 2]]}),
     "a dict with a list inside a key": frame({"$": "dict", "v": [[{"$": "tuple", "v": [[1]]}, 2]]}),
-    "a dict with NaN inside a key": frame(
-        {"$": "dict", "v": [[{"$": "tuple", "v": [{"$": "float", "v": "nan"}]}, 2]]}
-    ),
-    "a dict with an array as key": frame(
-        {"$": "dict", "v": [[{"$": "array", "dtype": "|i1", "shape": [1]}, 2]]}, b"x"
-    ),
+    "a dict with NaN inside a key": frame({"$": "dict", "v": [[{"$": "tuple", "v": [{"$": "float", "v": "nan"}]}, 2]]}),
+    "a dict with an array as key": frame({"$": "dict", "v": [[{"$": "array", "dtype": "|i1", "shape": [1]}, 2]]}, b"x"),
     "a set of lists": frame({"$": "set", "v": [[1]]}),
     "a set with an item twice": frame({"$": "set", "v": [1, True]}),
     "a set of an object": frame({"$": "set", "v": [{"$": "remote", "v": 1, "type": "x"}]}),
