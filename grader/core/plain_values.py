@@ -80,7 +80,7 @@ def is_tensor(value: Any) -> bool:
 
 def kind_of(value: Any) -> str:
     """Return the type of a value in words."""
-    return _KINDS.get(type(value), f"a {type(value).__name__}")
+    return "an object" if isinstance(value, FarObject) else _KINDS.get(type(value), f"a {type(value).__name__}")
 
 
 def counted(number: int, word: str) -> str:

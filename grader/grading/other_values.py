@@ -1,8 +1,9 @@
 """Other values of the same form, for a call that students can see.
 
-Arrays and lists of numbers get other numbers of the same shape. In texts, the letters are exchanged, the same everywhere
-in a call: words stay apart, and a word of a text is still the key of its dict. The numbers of a dict change places, so
-that ids stay different. A text that the reference's own code names, such as "utf-8" or the key of a record, stays.
+Arrays and lists of numbers get other numbers of the same shape. In texts, the letters are exchanged, everywhere in a
+call in the same way: words stay apart, and a word of a text is still the key of its dict. The numbers of a dict change
+places, so that ids stay different. A text that the reference's own code names, such as "utf-8" or the key of a record,
+stays.
 """
 
 from __future__ import annotations
@@ -118,7 +119,7 @@ def _exchange(rng: np.random.Generator) -> dict[int, int]:
 
 
 def _texts_in(function: Callable[..., Any]) -> Iterator[str | bytes]:
-    """Yield the texts that the code of a function's module names, without docstrings."""
+    """Yield the texts that the code of a function's module names."""
     function = inspect.unwrap(function)
     names = getattr(getattr(function, "__func__", function), "__globals__", {})
     own = [one for one in names.values() if getattr(one, "__module__", None) == function.__module__]

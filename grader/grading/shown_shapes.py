@@ -104,7 +104,7 @@ class ShownShapes:
         shown = [probe for probe in self.probes if probe.path == path and not probe.made.training]
         calls = [(replace(one.made, training=False), Arguments(one.args, one.kwargs), one.before) for one in shown]
         for made, call, steps in [*calls, *((recipe, one, ()) for one in also)]:
-            with contextlib.suppress(ValueError):
+            with contextlib.suppress(ValueError, LookupError):  # such as a word that is no key of a dict
                 function = self._function(path, made)
                 if not callable(function) or (steps and "." not in path):
                     continue  # random parameters, a property, or a script of functions
