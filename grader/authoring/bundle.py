@@ -75,7 +75,6 @@ def leaks(course: Course, module: Module) -> Iterator[str]:
 def bundle_leaks(course: Course, bundle: Path) -> Iterator[str]:
     """Yield every leak of a finished bundle. Every text in it is searched, and every file in its wheel."""
     files = {str(path.relative_to(bundle)): path.read_bytes() for path in _files(bundle) if path.suffix != ".whl"}
-    yield from _files_of_instructors(files)
     texts = dict(text for name, data in files.items() for text in texts_in(name, data))
     yield from text_leaks(course, texts)
     for wheel in bundle.glob("*.whl"):
@@ -111,7 +110,7 @@ def _leaks_in(course: Course, modules: Iterable[Module], texts: Mapping[str, str
         search, lesson = LeakSearch(course, module), f"/{module.lesson.name}"
         for name, text in texts.items():
             least: Literal[1, 2] = 2 if f"/{name}".endswith(lesson) else 1
-            found = [*search.leaks(searched(text), least), *search.names(text)]
+            found = [*search.leaks(searched(text), least), *search.names(searched(text))]
             yield from (f"{name} {leak}" for leak in found)
 
 

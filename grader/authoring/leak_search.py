@@ -34,7 +34,7 @@ ENOUGH = 8
 RARE = 3
 MOST_LINES = 6  # of a run: a longer one would only be lines like `else:`
 # Visible checks and hidden ones are written by the same author: they may share a decorator and a call.
-HIDDEN_LINES = 3
+HIDDEN_LINES, HIDDEN_ENOUGH = 3, 12
 LONG_NAME = 20  # characters of the name of a hidden check that no other program has
 _SHORTEST_LINE = 12
 _IMPORT = re.compile(r"^[ \t]*(?:from [\w.]+ import (?:\([^)]*\)|.*)|import .*)$", re.MULTILINE)
@@ -53,6 +53,7 @@ class SearchedText:
 
     streams: tuple[str, ...]
     words: frozenset[str]
+    numbers: frozenset[str]  # the long ones
 
     def has(self, run: Run) -> bool:
         """Whether a run stands in the text."""
@@ -78,10 +79,10 @@ class LeakSearch:
         self.module = module.name
         public = searched(course.stub_text(module))
         lines = _lines(_solution_regions(read_text(course.solution(module))))
-        self._solution = {least: _runs(lines, public, least) for least in (1, 2)}
+        self._solution = {least: _runs(lines, public, least, ENOUGH) for least in (1, 2)}
         hidden = course.hidden_suite(module)
         suite = read_text(hidden) if hidden.is_file() else ""
-        self._suite = _runs(_lines(suite), public, HIDDEN_LINES)
+        self._suite = _runs(_lines(suite), public, HIDDEN_LINES, HIDDEN_ENOUGH)
         shown = read_text(module.checks) if module.checks.is_file() else ""
         self._names = {one for one in _TEST_NAME.findall(suite) if one not in shown}
         self._numbers = set(_LONG_NUMBER.findall(suite)).difference(_LONG_NUMBER.findall(shown))
@@ -97,10 +98,9 @@ class LeakSearch:
         shown = dict.fromkeys(run.shown for run in self._suite if text.has(run))
         yield from (f"contains a part of the hidden suite of {self.module}: {line!r}" for line in shown)
 
-    def names(self, text: str) -> Iterator[str]:
+    def names(self, text: SearchedText) -> Iterator[str]:
         """Yield the names of hidden checks in a text, and the long numbers of the suite if there is more than one."""
-        found = self._names.intersection(re.findall(r"\w+", text)) if any(one in text for one in self._names) else set()
-        numbers = self._numbers.intersection(_LONG_NUMBER.findall(text)) if self._numbers else set()
+        found, numbers = self._names & text.words, self._numbers & text.numbers
         if len(numbers) > 1:  # one alone may be a square root that a lesson has, too
             found |= numbers
         yield from (f"contains {one} of the hidden suite of {self.module}" for one in sorted(found))
@@ -110,13 +110,15 @@ class LeakSearch:
 def searched(text: str) -> SearchedText:
     """Prepare a text for searches."""
     streams = [stream for one in (text, *encoded_in(text)) for stream in _streams(one)]
-    return SearchedText(tuple(dict.fromkeys(streams)), frozenset(word for one in streams for word in one.split()))
+    words = frozenset[str]().union(*(one.split() for one in streams))
+    return SearchedText(tuple(dict.fromkeys(streams)), words, frozenset(_LONG_NUMBER.findall(text)))
 
 
 def _streams(text: str) -> Iterator[str]:
     text = _unescaped(text)
     yield _stream(_LINE_HEAD.sub("", text))
-    yield _stream(_COMMENT.sub("", text))
+    if "#" in text:
+        yield _stream(_COMMENT.sub("", text))
 
 
 def _unescaped(text: str) -> str:
@@ -137,13 +139,13 @@ def _words(line: str) -> list[str]:
     return [token for token in _TOKEN.findall(line) if token[0].isalnum() or token[0] == "_"]
 
 
-def _runs(lines: list[str], public: SearchedText, least: int) -> list[Run]:
+def _runs(lines: list[str], public: SearchedText, least: int, enough: int) -> list[Run]:
     """Return, for each line, the shortest run from there that weighs enough and is not public."""
     found: list[Run] = []
     for start in range(len(lines)):
         for end in range(start + least, min(start + max(least, MOST_LINES), len(lines)) + 1):
             words = frozenset(word for line in lines[start:end] for word in _words(line))
-            if _weight(words, public.words) + end - start - 1 >= ENOUGH:
+            if _weight(words, public.words) + end - start - 1 >= enough:
                 run = Run(_stream("\n".join(lines[start:end])), words, lines[start])
                 found += [] if public.has(run) else [run]
                 break

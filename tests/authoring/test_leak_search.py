@@ -13,6 +13,7 @@ import textwrap
 import zipfile
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -65,7 +66,7 @@ def tarred(text: str) -> bytes:
 
 
 def notebook(*cells: str) -> bytes:
-    made = [
+    made: list[dict[str, Any]] = [
         {"cell_type": "code", "source": cell.splitlines(True), "metadata": {}, "outputs": [], "execution_count": None}
         for cell in cells
     ]
@@ -184,7 +185,7 @@ def library_lines() -> list[str]:
 
 def blocked(lines: str, texts: list[SearchedText]) -> bool:
     """Whether a solution of these lines, with a stub that has none of them, is found in a text."""
-    runs = _runs(_lines(lines), searched(""), 1)
+    runs = _runs(_lines(lines), searched(""), 1, ENOUGH)
     return any(text.has(run) for run in runs for text in texts)
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter, namedtuple
+from collections import Counter
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -28,6 +28,13 @@ class Node:
 
     name: str
     next: Node | None = None
+
+
+class Pair(NamedTuple):
+    """A named tuple of a course."""
+
+    word: str
+    number: int
 
 
 CLASSES = """
@@ -89,7 +96,7 @@ WRONG: list[tuple[str, Any, str]] = [
     ("[True, 1]", [True, True], "result[1]: expected True, got 1"),
     ("[0.1, 0.25]", [0.1, 0.2], "result[1]: the value is off, the largest gap is 0.05: got 0.25, expected 0.2"),
     ("(1, np.array([1.0, 2.5]))", (1, np.array([1.0, 2.0])), "result[1]: 1 of 2 values are off"),
-    ("('the', 3)", namedtuple("Pair", "word number")("the", 2), "result[1]: expected 2, got 3"),
+    ("('the', 3)", Pair("the", 2), "result[1]: expected 2, got 3"),
     ("list(range(9_999))", list(range(10_000)), "9999 items instead of 10000; result[9999] is missing: expected 9999"),
     ("range(3)", [0, 1, 2], "an object instead of a list: got <the student's range>, expected a list of length 3"),
     # dicts

@@ -80,10 +80,10 @@ class _Encoder:
         if issubclass(kind, tuple):  # a namedtuple is sent as a plain tuple
             return {"$": "tuple", "v": [self.node(item, depth + 1) for item in tuple.__iter__(value)]}
         if issubclass(kind, dict):
-            return {"$": "dict", "v": self.pairs(value, depth + 1)}
+            return {"$": "dict", "v": self._pairs(value, depth + 1)}
         if issubclass(kind, (set, frozenset)):
             base = frozenset if issubclass(kind, frozenset) else set
-            return {"$": base.__name__, "v": self.items(list(base.__iter__(value)), depth + 1, "set", "item")}
+            return {"$": base.__name__, "v": self._hashed(list(base.__iter__(value)), depth + 1, "set", "item")}
         if kind is Remote:
             return {"$": "remote", "v": value.handle, "type": value.type_name}
         if issubclass(kind, np.generic) and kind.__module__ == "numpy" and has_bytes(value.dtype):
@@ -97,18 +97,18 @@ class _Encoder:
         remote = self.keep(value)
         return {"$": "remote", "v": remote.handle, "type": remote.type_name}
 
-    def pairs(self, value: dict[Any, Any], depth: int) -> list[list[Any]]:
-        keys = self.items(list(dict.__iter__(value)), depth, "dict", "key")
+    def _pairs(self, value: dict[Any, Any], depth: int) -> list[list[Any]]:
+        keys = self._hashed(list(dict.__iter__(value)), depth, "dict", "key")
         return [[key, self.node(item, depth)] for key, item in zip(keys, dict.values(value), strict=True)]
 
-    def items(self, keys: list[Any], depth: int, what: str, part: str) -> list[Any]:
+    def _hashed(self, keys: list[Any], depth: int, what: str, part: str) -> list[Any]:
         """Return the nodes of what is hashed: the keys of a dict, or the items of a set."""
-        nodes = [self.key(key, depth, what, part) for key in keys]
+        nodes = [self._key(key, depth, what, part) for key in keys]
         if is_crowded(keys):
             raise UnsendableError(f"is a {what} of which too many {part}s have the same hash")
         return nodes
 
-    def key(self, key: Any, depth: int, what: str, part: str) -> Any:
+    def _key(self, key: Any, depth: int, what: str, part: str) -> Any:
         if type(key) is str:
             self.nodes += 1
             return key
@@ -123,7 +123,7 @@ class _Encoder:
             base = tuple if issubclass(type(key), tuple) else frozenset
             if depth > MAX_DEPTH:
                 raise UnsendableError(f"is nested more than {MAX_DEPTH} levels deep, or contains itself")
-            return {"$": base.__name__, "v": self.items(list(base.__iter__(key)), depth + 1, what, part)}
+            return {"$": base.__name__, "v": self._hashed(list(base.__iter__(key)), depth + 1, what, part)}
         raise UnsendableError(f"is a {what} with a {type(key).__name__} as {part}")
 
     def array(self, array: np.ndarray, tag: str) -> dict[str, Any]:
