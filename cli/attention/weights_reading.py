@@ -107,7 +107,8 @@ def _centred(table: np.ndarray, allowed: np.ndarray) -> np.ndarray:
 
 def softmax_over_keys(scores: np.ndarray, allowed: np.ndarray) -> np.ndarray:
     """Return the weights of a table of moderate scores, in which every row has an allowed key."""
-    exps = np.exp(scores - scores.max(axis=-1, keepdims=True)) * allowed
+    largest = scores.max(axis=-1, keepdims=True)
+    exps = allowed * np.exp(scores - largest)
     return np.asarray(exps / exps.sum(axis=-1, keepdims=True))
 
 

@@ -9,15 +9,16 @@ import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Literal
 
-from grader.authoring.leak_search import LeakSearch, lines_of
+from grader.authoring.encoded_texts import texts_in
+from grader.authoring.leak_search import LeakSearch, searched
 from grader.authoring.wheel import LIB, WheelError, wheel_files, write_wheel
 from grader.core.atomic_file import write_atomically
 from grader.course.course import Course
 from grader.course.engine import ENGINES, PACKAGES, ROOT, engine_files
 from grader.course.golden import read_golden
 from grader.course.module import Module, read_text
-from grader.course.notebook import raw_cells, source_of
 from grader.course.reference import PUBLISHED, published_name, reference_code
 from grader.course.student_files import carried_files, files_beside, module_files, released_files
 
@@ -71,7 +72,8 @@ def leaks(course: Course, module: Module) -> Iterator[str]:
 
 def bundle_leaks(course: Course, bundle: Path) -> Iterator[str]:
     """Yield every leak of a finished bundle. Every text in it is searched, and every file in its wheel."""
-    texts = {str(path.relative_to(bundle)): _text_of(path) for path in _files(bundle) if path.suffix != ".whl"}
+    files = {str(path.relative_to(bundle)): path.read_bytes() for path in _files(bundle) if path.suffix != ".whl"}
+    texts = dict(text for name, data in files.items() for text in texts_in(name, data))
     yield from text_leaks(course, texts)
     for wheel in bundle.glob("*.whl"):
         yield from wheel_leaks(course, wheel)
@@ -84,8 +86,8 @@ def wheel_leaks(course: Course, wheel: Path) -> Iterator[str]:
     ours = wheel_files(course.root)
     yield from _foreign_files(course, wheel.name, files, ours)
     # An engine that was installed is public. What this course's own author wrote beside the course is searched.
-    searched = files if _has_engine(course) else {name: data for name, data in files.items() if ours.get(name) != data}
-    texts = {f"{wheel.name}/{name}": data.decode("utf-8", "replace") for name, data in searched.items()}
+    private = files if _has_engine(course) else {name: data for name, data in files.items() if ours.get(name) != data}
+    texts = {f"{wheel.name}/{name}": data.decode("utf-8", "replace") for name, data in private.items()}
     yield from _leaks_in(course, course.modules, texts)
 
 
@@ -104,26 +106,22 @@ def _files_of_instructors(names: Iterable[str]) -> Iterator[str]:
     for name in names:
         if {"solutions", "hidden", PUBLISHED} & set(Path(name).parts) or Path(name).name == "misconceptions.py":
             yield f"{name} is for instructors only"
+        if name.endswith((".pyc", ".pyo")):
+            yield f"{name} is compiled code, which cannot be searched"
 
 
 def _leaks_in(course: Course, modules: Iterable[Module], texts: Mapping[str, str]) -> Iterator[str]:
     """Yield every leak in some texts. A lesson may quote a line of the solution, but not two in a row."""
-    lines = {name: lines_of(text) for name, text in texts.items()}
     for module in modules:
         search, lesson = LeakSearch(course, module), f"/{module.lesson.name}"
-        for name, text in lines.items():
-            yield from (f"{name} {leak}" for leak in search.leaks(text, 2 if f"/{name}".endswith(lesson) else 1))
+        for name, text in texts.items():
+            least: Literal[1, 2] = 2 if f"/{name}".endswith(lesson) else 1
+            found = [*search.leaks(searched(text), least), *search.names(searched(text))]
+            yield from (f"{name} {leak}" for leak in found)
 
 
 def _files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.is_file())
-
-
-def _text_of(path: Path) -> str:
-    """Return the text of a file, or of the cells of a notebook."""
-    if path.suffix != ".ipynb":
-        return read_text(path)
-    return "\n".join(source_of(cell) for cell in raw_cells(path.read_bytes()))
 
 
 def _foreign_files(course: Course, wheel: str, files: Mapping[str, bytes], ours: Mapping[str, bytes]) -> Iterator[str]:

@@ -9,10 +9,11 @@ from typing import Any
 from grader.authoring.misconceptions import Misconception
 from grader.authoring.reach import Reach
 from grader.complexity.measurer import FunctionCosts
+from grader.core.compare import describe
 from grader.core.errors import StudentError
 from grader.course.module import CourseError
 from grader.diagnosis.cost_growth import growth
-from grader.diagnosis.fingerprints import Fingerprints, answer_data, fingerprint_data, ways_of
+from grader.diagnosis.fingerprints import Fingerprints, answer_data, fingerprint_data, is_kept, ways_of
 from grader.diagnosis.likely_line import telling_words
 from grader.diagnosis.observe import observe, observe_constants
 from grader.diagnosis.outcome import ProbeOutcome
@@ -61,6 +62,11 @@ def learn_fingerprints(
         if outcome.in_step:
             problem = f"a step before it raises {outcome.error} for the solution"
             raise CourseError(suite.module.probes, probes[number].path, problem, "Fix the arguments of its steps")
+        if outcome.ended == "returned" and not is_kept(outcome):
+            problem = f"a golden file cannot keep its result, {describe(outcome.value)}"
+            raise CourseError(
+                suite.module.probes, probes[number].path, problem, "Make it smaller, or reduce it with look="
+            )
     reach = Reach(text)
     found = {
         one.name: runner.of_variant(submission, reach, reach.changed_by(one.code), reference)

@@ -1,251 +1,163 @@
 """The comparison of a student's value with the expected one.
 
-It reports the first difference in this order: type, shape, NaN pattern, inf pattern, tolerance. It does not compare
-dtypes (separate checks do that). The tolerance follows the dtype of the *expected* value, which the student cannot
-choose. The student's value came over the wire and can be anything, so no method is called on it before its exact type
-is known.
+It reports the first difference, and where it is: `result['a'][2]`. Of arrays and numbers it compares, in this order:
+type, shape, NaN pattern, inf pattern, tolerance. It does not compare dtypes (separate checks do that). The tolerance
+follows the dtype of the *expected* value, which the student cannot choose. The student's value came over the wire and
+can be anything, so no method is called on it before its exact type is known.
 """
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from grader.core.compare_numbers import (
+    BFLOAT16,
+    EXACT,
+    TOLERANCES,
+    Tolerance,
+    as_float64,
+    complex_difference,
+    number_difference,
+    shape_difference,
+    shape_of,
+    tolerance_of,
+)
+from grader.core.errors import StudentMissingError
+from grader.core.plain_values import (
+    FarObject,
+    attributes_of,
+    counted,
+    describe,
+    is_object,
+    is_text_array,
+    kind_of,
+    plain,
+    short,
+)
+from grader.core.text_difference import items_difference, keys_difference, text_difference, unmatched
+
+__all__ = [
+    "BFLOAT16",
+    "EXACT",
+    "TOLERANCES",
+    "Tolerance",
+    "as_float64",
+    "describe",
+    "difference",
+    "shape_of",
+    "tolerance_of",
+]
+
+
+def difference(actual: Any, expected: Any, tolerance: Tolerance | None = None, *, name: str = "result") -> str | None:
+    """Return the first difference in words, or None if there is none. `name` stands before a place inside the value."""
+    found = _Comparison(tolerance).of(actual, expected, name)
+    if found is None:
+        return None
+    return found.what if found.place == name else f"{found.place}: {found.what}"
+
 
 @dataclass(frozen=True)
-class Tolerance:
-    """The allowed difference: `absolute + relative * |expected|`."""
+class _Difference:
+    """A difference, and where it is."""
 
-    relative: float
-    absolute: float
-
-
-# A right formula is off by a few dozen rounding errors, a wrong one by thousands.
-TOLERANCES = {
-    8: Tolerance(1e-9, 1e-12),
-    4: Tolerance(2e-5, 1e-6),
-    2: Tolerance(1e-2, 1e-3),
-}
-BFLOAT16 = Tolerance(3e-2, 1e-2)
-EXACT = Tolerance(0.0, 0.0)
+    place: str
+    what: str
 
 
-def difference(actual: Any, expected: Any, tolerance: Tolerance | None = None) -> str | None:
-    """Return the first difference in words, or None if there is none."""
-    if type(expected) in (tuple, list):
-        return _sequence_difference(actual, expected, tolerance)
-    if type(expected) is dict:
-        return _dict_difference(actual, expected, tolerance)
+class _Comparison:
+    """One comparison. It remembers the objects that it has seen: they may contain each other."""
+
+    def __init__(self, tolerance: Tolerance | None) -> None:
+        self.tolerance = tolerance
+        self.seen: set[int] = set()
+
+    def of(self, actual: Any, expected: Any, place: str) -> _Difference | None:
+        actual, expected = plain(actual), plain(expected)
+        kind = type(expected)
+        if kind in (tuple, list):
+            return self.of_items(actual, expected, place)
+        if kind is dict:
+            return self.of_entries(actual, expected, place)
+        if is_object(expected):
+            return self.ofattributes_of(actual, expected, place)
+        if kind in (set, frozenset):
+            what = self.of_sets(actual, expected)
+        elif kind is np.ndarray and expected.dtype.kind in "US" and is_text_array(actual):
+            if actual.shape == expected.shape:
+                return self.of(actual.tolist(), expected.tolist(), place)
+            what = shape_difference(actual.shape, expected.shape)
+        else:
+            what = _leaf_difference(actual, expected, self.tolerance)
+        return _Difference(place, what) if what else None
+
+    def of_items(self, actual: Any, expected: Any, place: str) -> _Difference | None:
+        if type(actual) is not type(expected):
+            return _Difference(place, _wrong_type(actual, expected))
+        length = f"{counted(len(actual), 'item')} instead of {len(expected)}; "
+        for index, (got, want) in enumerate(zip(actual, expected, strict=False)):
+            if found := self.of(got, want, f"{place}[{index}]"):
+                if len(actual) == len(expected):
+                    return found
+                return _Difference(place, f"{length}the first that differs is {found.place}: {found.what}")
+        if len(actual) < len(expected):
+            index = len(actual)
+            return _Difference(place, f"{length}{place}[{index}] is missing: expected {short(expected[index])}")
+        if len(actual) > len(expected):
+            index = len(expected)
+            return _Difference(place, f"{length}{place}[{index}] is not expected: {short(actual[index])}")
+        return None
+
+    def of_entries(self, actual: Any, expected: dict[Any, Any], place: str) -> _Difference | None:
+        if type(actual) is not dict:
+            return _Difference(place, _wrong_type(actual, expected))
+        if what := keys_difference(actual, expected):
+            return _Difference(place, what)
+        for key, value in expected.items():
+            if found := self.of(actual[key], value, f"{place}[{short(key)}]"):
+                return found
+        return None
+
+    def of_sets(self, actual: Any, expected: Any) -> str | None:
+        if type(actual) not in (set, frozenset):  # in Python, a set and a frozenset with the same items are equal
+            return _wrong_type(actual, expected)
+        extra, missing = unmatched(actual, expected, lambda one, other: self.of(one, other, "") is None)
+        return items_difference(missing, extra) if extra or missing else None
+
+    def ofattributes_of(self, actual: Any, expected: Any, place: str) -> _Difference | None:
+        if not isinstance(actual, FarObject):
+            return _Difference(place, _wrong_type(actual, expected))
+        if id(expected) in self.seen:
+            return None
+        self.seen.add(id(expected))
+        for name in attributes_of(expected):
+            try:
+                value = getattr(actual, name)
+            except StudentMissingError:
+                return _Difference(place, f"there is no attribute {name}")
+            if found := self.of(value, getattr(expected, name), f"{place}.{name}"):
+                return found
+        return None
+
+
+def _leaf_difference(actual: Any, expected: Any, tolerance: Tolerance | None) -> str | None:
+    kind = type(expected)
     # float64 would lose the last digits of integers above 2**53, so two integers are compared directly.
-    both_integers = type(expected) is int and type(actual) is int
-    if type(expected) in (bool, np.bool_) and type(actual) in (bool, np.bool_):
+    both_integers = kind is int and type(actual) is int
+    if kind in (bool, np.bool_) and type(actual) in (bool, np.bool_):
         return None if bool(actual) == bool(expected) else f"expected {bool(expected)}, got {bool(actual)}"
-    if expected is None or both_integers or type(expected) in (bool, str, bytes):
-        same = type(actual) is type(expected) and actual == expected
-        return None if same else f"expected {expected!r}, got {describe(actual)}"
-    return _number_difference(actual, expected, tolerance)
+    if kind in (str, bytes) and type(actual) is kind:
+        return None if actual == expected else text_difference(actual, expected)
+    if expected is None or both_integers or kind in (bool, str, bytes):
+        same = type(actual) is kind and actual == expected
+        return None if same else f"expected {describe(expected)}, got {describe(actual)}"
+    if kind is complex:
+        return complex_difference(actual, expected, tolerance)
+    return number_difference(actual, expected, tolerance)
 
 
-def describe(value: Any) -> str:
-    """Describe any value that came over the wire in a few words."""
-    if type(value) is np.ndarray:
-        return f"an array of shape {value.shape} and dtype {value.dtype}"
-    if _is_tensor(value):
-        return f"a tensor of shape {tuple(value.shape)} and dtype {str(value.dtype).removeprefix('torch.')}"
-    if type(value) in (tuple, list):
-        return f"a {type(value).__name__} of length {len(value)}"
-    if type(value) is dict:
-        return f"a dict of length {len(value)}"
-    if isinstance(value, np.generic) and not isinstance(value, np.number | np.bool_):
-        return f"a NumPy scalar of dtype {value.dtype}"
-    if value is None or type(value) in (bool, int, float, complex, str, bytes) or isinstance(value, np.generic):
-        text = repr(value)
-        return text if len(text) <= 60 else f"a {type(value).__name__} of {len(text)} characters"
-    return repr(value)
-
-
-def as_float64(value: Any) -> np.ndarray | None:
-    """Return a real number, array or tensor as float64; None for anything else."""
-    if type(value) in (int, float):
-        return np.asarray(_float(value))
-    if isinstance(value, np.generic):
-        value = np.asarray(value)
-    if _is_tensor(value):
-        return _tensor_as_float64(value)
-    if type(value) is np.ndarray and value.dtype.kind in "biuf":
-        with np.errstate(over="ignore"):
-            return value.astype(np.float64)
-    return None
-
-
-def shape_of(value: Any) -> tuple[int, ...] | None:
-    """Return the shape of an array, a NumPy scalar or a tensor; None for anything else."""
-    if type(value) is np.ndarray or isinstance(value, np.generic) or _is_tensor(value):
-        return tuple(map(int, value.shape))
-    return None
-
-
-def _tensor_as_float64(tensor: Any) -> np.ndarray | None:
-    torch = sys.modules["torch"]
-    dtype = tensor.dtype
-    if dtype.is_complex:
-        return None
-    try:
-        if (dtype is torch.float32 or dtype is torch.float64) and tensor.is_cpu:  # the fast path
-            return np.asarray(tensor.detach().numpy(), dtype=np.float64)
-        return np.asarray(tensor.detach().to(torch.float64).numpy())
-    except (NotImplementedError, RuntimeError):  # dtypes that torch can store but not convert, such as bits8
-        return None
-
-
-def _float(value: float) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return float("inf") if value > 0 else float("-inf")
-
-
-def _sequence_difference(actual: Any, expected: Any, tolerance: Tolerance | None) -> str | None:
-    if type(actual) is not type(expected) or len(actual) != len(expected):
-        return f"expected {describe(expected)}, got {describe(actual)}"
-    for index, (got, want) in enumerate(zip(actual, expected, strict=True)):
-        if found := difference(got, want, tolerance):
-            return f"item {index}: {found}"
-    return None
-
-
-def _dict_difference(actual: Any, expected: dict[Any, Any], tolerance: Tolerance | None) -> str | None:
-    if type(actual) is not dict or actual.keys() != expected.keys():
-        return f"expected a dict with the keys {sorted(map(str, expected))}, got {describe(actual)}"
-    for key, value in expected.items():
-        if found := difference(actual[key], value, tolerance):
-            return f"entry {key!r}: {found}"
-    return None
-
-
-def _number_difference(actual: Any, expected: Any, tolerance: Tolerance | None) -> str | None:
-    want = as_float64(expected)
-    if want is None:
-        raise TypeError(f"the expected value of a comparison cannot be {describe(expected)}")
-    if not _same_kind(actual, expected, want.ndim):
-        return f"expected {_describe_expected(expected, want.ndim)}, got {describe(actual)}"
-    shape = shape_of(actual) or ()
-    if shape != want.shape:  # before any conversion: an array of the wrong shape could be huge
-        return _shape_difference(shape, want.shape)
-    got = as_float64(actual)
-    if got is None:
-        return f"expected real numbers, got {describe(actual)}"
-    if found := _integer_difference(actual, expected):
-        return found
-    if _is_close(got, want, tolerance or tolerance_of(expected)):
-        return None
-    for name, test in (("NaN", np.isnan), ("infinite", np.isinf)):
-        if found := _pattern_difference(got, want, name, test):
-            return found
-    signs = np.isinf(want) & (np.sign(got) != np.sign(want))
-    if signs.any():
-        return _with_first_position(got, want, signs, "the sign of an infinity is wrong")
-    return _tolerance_difference(got, want, tolerance or tolerance_of(expected))
-
-
-def tolerance_of(expected: Any) -> Tolerance:
-    """Return the tolerance for an expected value, by its dtype. Integers and booleans must be exact."""
-    if type(expected) is int:
-        return EXACT
-    if type(expected) is float:
-        return TOLERANCES[8]
-    if _is_tensor(expected):
-        torch = sys.modules["torch"]
-        if not expected.is_floating_point():
-            return EXACT
-        if expected.dtype == torch.bfloat16:
-            return BFLOAT16
-        return TOLERANCES.get(expected.element_size(), BFLOAT16)
-    dtype = expected.dtype
-    return TOLERANCES[min(8, dtype.itemsize)] if dtype.kind == "f" else EXACT
-
-
-def _same_kind(actual: Any, expected: Any, ndim: int) -> bool:
-    """Whether the types match. A number may also be a NumPy scalar or a 0-d array; an array must be an array."""
-    if _is_tensor(expected):
-        return _is_tensor(actual)
-    if ndim == 0:
-        return type(actual) in (int, float, np.ndarray) or isinstance(actual, np.number)
-    return type(actual) is np.ndarray
-
-
-def _describe_expected(expected: Any, ndim: int) -> str:
-    if _is_tensor(expected):
-        return f"a tensor of shape {tuple(expected.shape)}"
-    return f"a NumPy array of shape {np.shape(expected)}" if ndim else "a number"
-
-
-def _shape_difference(got: tuple[int, ...], want: tuple[int, ...]) -> str:
-    if len(got) != len(want):
-        return f"the shape is {got}, expected {want}: {len(got)} dimensions instead of {len(want)}"
-    axis = next(i for i, (a, b) in enumerate(zip(got, want, strict=True)) if a != b)
-    return f"the shape is {got}, expected {want}: axis {axis} has {got[axis]} instead of {want[axis]}"
-
-
-def _integer_difference(actual: Any, expected: Any) -> str | None:
-    """Compare two integer arrays directly: float64 would lose the last digits above 2**53."""
-    if not all(type(value) is np.ndarray and value.dtype.kind in "iu" for value in (actual, expected)):
-        return None
-    wrong = actual != expected
-    if not wrong.any():
-        return None
-    index = tuple(int(i) for i in np.argwhere(wrong)[0])
-    position = ", ".join(map(str, index))
-    values = f"got {actual[index]}, expected {expected[index]}"
-    return f"{int(wrong.sum())} of {wrong.size} values are off; first at [{position}]: {values}"
-
-
-def _pattern_difference(got: np.ndarray, want: np.ndarray, name: str, test: Any) -> str | None:
-    wrong = test(got) != test(want)
-    if not wrong.any():
-        return None
-    count = int((test(got) & wrong).sum())
-    if count:
-        return _with_first_position(got, want, wrong, f"{count} of {got.size} values are {name} and should not be")
-    return _with_first_position(got, want, wrong, f"{int(wrong.sum())} of {got.size} values should be {name}")
-
-
-def _is_close(got: np.ndarray, want: np.ndarray, tolerance: Tolerance) -> bool:
-    """Accept right answers fast. False if either side has a NaN or an infinity."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        allowed = tolerance.absolute + tolerance.relative * np.abs(want)
-        return bool((np.abs(got - want) <= allowed).all() and np.isfinite(want).all())
-
-
-def _tolerance_difference(got: np.ndarray, want: np.ndarray, tolerance: Tolerance) -> str | None:
-    finite = np.isfinite(want)
-    gap = np.zeros(want.shape)
-    with np.errstate(over="ignore"):  # the gap between two finite numbers can exceed float64
-        gap[finite] = np.abs(got[finite] - want[finite])
-        allowed = tolerance.absolute + tolerance.relative * np.abs(np.where(finite, want, 0.0))
-    wrong = gap > allowed
-    if not wrong.any():
-        return None
-    share = f"{int(wrong.sum())} of {wrong.size} values are off" if wrong.size > 1 else "the value is off"
-    return _with_first_position(got, want, wrong, f"{share}, the largest gap is {gap.max():.3g}")
-
-
-def _with_first_position(got: np.ndarray, want: np.ndarray, wrong: np.ndarray, what: str) -> str:
-    """Add the first wrong position and both values there to a message."""
-    if not got.ndim:
-        return f"{what}: got {_show(got)}, expected {_show(want)}"
-    index = tuple(int(i) for i in np.argwhere(wrong)[0])
-    position = ", ".join(map(str, index))
-    return f"{what}; first at [{position}]: got {_show(got[index])}, expected {_show(want[index])}"
-
-
-def _show(number: Any) -> str:
-    return f"{float(number):.7g}"
-
-
-def _is_tensor(value: Any) -> bool:
-    torch = sys.modules.get("torch")
-    return torch is not None and type(value) is torch.Tensor
+def _wrong_type(actual: Any, expected: Any) -> str:
+    return f"{kind_of(actual)} instead of {kind_of(expected)}: got {describe(actual)}, expected {describe(expected)}"

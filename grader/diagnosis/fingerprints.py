@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from grader.core.compare import as_float64
+from grader.core.plain_values import in_order, plain
 from grader.course.api import Api
 from grader.course.golden import Golden
 from grader.diagnosis.observe import Observed
@@ -179,12 +180,23 @@ def ways_of(entries: Mapping[str, Mapping[str, Any]]) -> tuple[WrongWay, ...]:
 
 def golden_form(value: Any) -> Any:
     """Return a value in a form for JSON. A value without such a form becomes an object, which equals no other value."""
-    if value is None or type(value) in (bool, str):
-        return value if type(value) is not str else {"text": value[:MOST_ENTRIES]}
+    value = plain(value)
+    if value is None or type(value) is bool:
+        return value
+    if type(value) in (str, bytes):
+        return _text_form(value) if len(value) <= MOST_ENTRIES else {"object": True}
     if type(value) in (tuple, list):
         return {type(value).__name__: [golden_form(item) for item in value[:MOST_ENTRIES]]}
+    if type(value) in (set, frozenset):
+        return {type(value).__name__: [golden_form(item) for item in in_order(value)[:MOST_ENTRIES]]}
+    if type(value) is dict and all(type(key) is str for key in value):
+        return {"dict": {key: golden_form(item) for key, item in value.items()}}
     if type(value) is dict:
-        return {"dict": {str(key): golden_form(item) for key, item in value.items()}}
+        return {"pairs": [[golden_form(key), golden_form(item)] for key, item in value.items()]}
+    if type(value) is int and abs(value) >= 10**_DIGITS:
+        return {"integer": hex(value)}
+    if type(value) is complex:
+        return {"complex": [_digits(value.real), _digits(value.imag)]}
     if type(value) in (int, float):
         return {"number": _digits(float(value)), "dtype": "int" if type(value) is int else _PLAIN}
     array = as_float64(value)
@@ -195,6 +207,15 @@ def golden_form(value: Any) -> Any:
         return {"number": _digits(float(array)), "dtype": dtype}
     digits = _SHORT if dtype.endswith(("float32", "float16")) else _DIGITS
     return {"array": [_digits(x, digits) for x in array.ravel().tolist()], "shape": list(array.shape), "dtype": dtype}
+
+
+def _text_form(value: str | bytes) -> dict[str, str]:
+    """Return the form of a text. Some characters exist only inside Python, not in a file."""
+    if isinstance(value, bytes):
+        return {"bytes": value.hex()}
+    if value.isascii() or value.encode("utf-8", "replace").decode() == value:
+        return {"text": value}
+    return {"surrogates": value.encode("utf-8", "surrogatepass").hex()}
 
 
 def from_golden_form(data: Any) -> Any:
@@ -209,6 +230,20 @@ def from_golden_form(data: Any) -> Any:
             return tuple(map(from_golden_form, content))
         case "list":
             return list(map(from_golden_form, content))
+        case "set":
+            return set(map(from_golden_form, content))
+        case "frozenset":
+            return frozenset(map(from_golden_form, content))
+        case "bytes":
+            return bytes.fromhex(content)
+        case "surrogates":
+            return bytes.fromhex(content).decode("utf-8", "surrogatepass")
+        case "integer":
+            return int(content, 16)
+        case "complex":
+            return complex(*map(float, content))
+        case "pairs":
+            return {from_golden_form(key): from_golden_form(item) for key, item in content}
         case "dict":
             return {key: from_golden_form(item) for key, item in content.items()}
         case "number":
@@ -236,6 +271,11 @@ def _typed(array: np.ndarray, dtype: str) -> Any:
 
 def _digits(value: float, digits: int = _DIGITS) -> float | str:
     return float(f"{value:.{digits}g}") if math.isfinite(value) else str(value)
+
+
+def is_kept(outcome: ProbeOutcome) -> bool:
+    """Whether a golden file keeps the value of an outcome: it is not too large, and of a type with a form."""
+    return is_same(outcome.value, from_golden_form(golden_form(outcome.value)))
 
 
 def outcome_data(outcome: ProbeOutcome) -> dict[str, Any]:

@@ -134,7 +134,7 @@ def _outcome(probe: Probe, result: dict[str, Any] | StudentError, file: str) -> 
         return ProbeOutcome(ended, error=one_line(raised.types[0], 60), place=place, in_step=True)
     if isinstance(result, StudentRaisedError):
         named = numbers_in(result.message)
-        numbers = tuple(number for number in probe.names if number in named)
+        numbers = tuple(one for one in probe.names if one in (result.message if isinstance(one, str) else named))
         place = _place(result.file, result.line, file)
         return ProbeOutcome(_ended(result), numbers=numbers, error=one_line(result.types[0], 60), place=place)
     if isinstance(result, StudentError):
@@ -177,8 +177,13 @@ def _is_huge(value: Any) -> bool:
         return prod(shape) > MOST_ENTRIES
     if type(value) is dict:
         return len(value) > MOST_ENTRIES or any(map(_is_huge, value.values()))
-    return type(value) in (str, bytes) and len(value) > MOST_ENTRIES
+    return type(value) in (str, bytes, set, frozenset) and len(value) > MOST_ENTRIES
 
 
 def _readable(value: Any) -> Any:
-    return Unreadable() if type(value) is Remote else value
+    """Return a value without what stayed in the worker."""
+    if type(value) is Remote:
+        return Unreadable(value.type_name)
+    if type(value) in (tuple, list):
+        return type(value)(map(_readable, value))
+    return {key: _readable(item) for key, item in value.items()} if type(value) is dict else value

@@ -12,11 +12,15 @@ from typing import Any, Literal
 import numpy as np
 
 from grader.core.compare import TOLERANCES, Tolerance, as_float64, difference, shape_of, tolerance_of
+from grader.core.compare_numbers import complex_difference
+from grader.core.plain_values import plain
+from grader.core.text_difference import unmatched
 from grader.diagnosis.likely_line import Line
 
 Ended = Literal["returned", "refused", "raised", "overflowed", "unwritten", "missing"]
 MOST_ENTRIES = 10_000  # the most entries of a result that are kept
 # Rounding errors are far below this. The smallest mistake that has a name, 1e-9 added to a sum, is far above.
+_PLAIN = (bool, str, bytes)
 _STRICT = Tolerance(1e-10, 1e-13)
 _SINGLE = Tolerance(5e-5, 5e-6)  # of float32: known outcomes may come from another machine, through several layers
 _NEAR = Tolerance(1e-5, 1e-6)
@@ -32,8 +36,14 @@ class Likeness(IntEnum):
     OTHER = 3
 
 
+@dataclass(frozen=True)
 class Unreadable:
     """Stands for a value that cannot be kept or compared."""
+
+    kind: str = ""
+
+    def __repr__(self) -> str:
+        return f"<{self.kind.rpartition('.')[2] or 'object'}>"
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +52,7 @@ class ProbeOutcome:
 
     ended: Ended
     value: Any = None
-    numbers: tuple[float, ...] = ()  # the numbers that a refusal names, of those that it should name
+    numbers: tuple[float | str, ...] = ()  # the numbers and texts that a refusal names, of those that it should name
     changed: Mapping[str, Any] = field(default_factory=dict)
     error: str = ""  # the exception; not kept in the golden file, like those below
     place: Line | None = None
@@ -114,10 +124,17 @@ def likeness(found: Any, known: Any) -> Likeness:
         if type(found) is not dict or found.keys() != known.keys():
             return Likeness.OTHER
         return max((likeness(found[key], value) for key, value in known.items()), default=Likeness.SAME)
-    if known is None or type(known) in (bool, str):
-        if isinstance(found, np.bool_):
-            found = bool(found)
+    if type(known) in (set, frozenset):
+        if type(found) not in (set, frozenset):
+            return Likeness.OTHER
+        return Likeness.FAR if any(unmatched(found, known, is_same)) else Likeness.SAME
+    if known is None or type(known) in _PLAIN:
+        found = plain(bool(found) if isinstance(found, np.bool_) else found)
         return Likeness.SAME if type(found) is type(known) and found == known else Likeness.FAR
+    if type(found) is int and type(known) is int:  # float64 would lose the last digits of a large one
+        return Likeness.SAME if found == known else Likeness.FAR
+    if type(known) is complex:
+        return Likeness.SAME if complex_difference(found, known, _STRICT) is None else Likeness.FAR
     return _numbers(found, known)
 
 
@@ -129,7 +146,7 @@ def is_same(found: Any, known: Any) -> bool:
     if type(known) is dict:
         same = type(found) is dict and found.keys() == known.keys()
         return same and all(is_same(found[key], value) for key, value in known.items())
-    if known is None or type(known) in (bool, str):
+    if known is None or type(known) in (*_PLAIN, set, frozenset, int, complex):
         return likeness(found, known) == Likeness.SAME
     pair = _comparable(found, known)
     if pair is None:

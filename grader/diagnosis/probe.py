@@ -78,7 +78,7 @@ class Probe:
     any_dtype: bool
     said: str
     reads: Reads | None
-    names: tuple[float, ...]
+    names: tuple[float | str, ...]
     place: SimulatedMachine | None = None
     before: tuple[Step, ...] = ()
     attribute: str = ""
@@ -108,17 +108,30 @@ class Probe:
     @property
     def size(self) -> int:
         """The number of entries in the arguments."""
-        return sum(prod(axes_of(arg)) for arg in self.given)
+        return sum(map(_entries, self.given))
 
 
 def axes_of(arg: Any) -> tuple[int, ...]:
-    """Return the shape of an argument; for a list of values of different shapes, its length."""
+    """Return the shape of an argument; for text, a dict, a set and a list of different shapes, its length."""
     if (shape := shape_of(arg)) is not None:
         return shape
+    if type(arg) in (str, bytes, dict, set, frozenset):
+        return (len(arg),)
     try:
         return np.shape(arg)
     except ValueError:
         return (len(arg),)
+
+
+def _entries(arg: Any) -> int:
+    """Return the number of entries of an argument; of text, the number of its characters."""
+    if type(arg) in (str, bytes):
+        return len(arg)
+    if type(arg) is dict:
+        return sum(_entries(key) + _entries(value) for key, value in arg.items())
+    if type(arg) in (list, tuple, set, frozenset):
+        return sum(map(_entries, arg))
+    return prod(axes_of(arg))
 
 
 def probe(
@@ -132,7 +145,7 @@ def probe(
     any_dtype: bool = False,
     said: str = "",
     reads: Reads | None = None,
-    names: tuple[float, ...] = (),
+    names: tuple[float | str, ...] = (),
     kwargs: Mapping[str, Any] | None = None,
     on_device: bool = False,
     elsewhere: tuple[int | str, ...] = (),
@@ -152,7 +165,7 @@ def probe(
     `state` sets the parameters of a torch module. The module is in eval mode, unless `training` is true.
     With a `cotangent`, the outcome is {"value", "grads", "parameters"}; None marks a gradient that did not arrive.
     `look` reduces the result to the part that counts, and `any_dtype` says that the dtype does not count.
-    `names` are the numbers that the error message must name, if these arguments must be refused.
+    `names` are the numbers and texts that the error message must name, if these arguments must be refused.
     `reads` returns what a wrong result shows, in the words of the course.
     `said` describes long arguments, such as "the shared example".
 

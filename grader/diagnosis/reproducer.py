@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from grader.core.compare import shape_of
+from grader.core.plain_values import in_order
 from grader.diagnosis.observe import observe
 from grader.diagnosis.outcome import ProbeOutcome, Side, likeness
 from grader.diagnosis.probe import Probe
@@ -62,13 +63,18 @@ def gives_the_same_alone(session: Session, probe: Probe, found: ProbeOutcome) ->
 
 def literal(value: Any) -> str:
     """Return exact Python code for an argument; ValueError if there is none."""
-    if value is None or type(value) in (bool, int, str):
+    if value is None or type(value) in (bool, int, str, bytes, complex):
         return repr(value)
     if type(value) is float:
         return _number(value, "np")
     if type(value) in (list, tuple):
         inside = ", ".join(map(literal, value))
         return f"[{inside}]" if type(value) is list else f"({inside}{',' if len(value) == 1 else ''})"
+    if type(value) is dict:
+        return "{" + ", ".join(f"{literal(key)}: {literal(item)}" for key, item in value.items()) + "}"
+    if type(value) in (set, frozenset):
+        inside = "{" + ", ".join(map(literal, in_order(value))) + "}" if value else ""
+        return f"frozenset({inside})" if type(value) is frozenset else inside or "set()"
     if type(value).__module__ == "torch" and type(value).__name__ == "dtype":
         return str(value)
     if _is_tensor(value):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from grader.core.compare import as_float64, describe, shape_of
+from grader.core.plain_values import short
 from grader.core.safe_text import one_line
 from grader.course.api import REFLECT
 from grader.diagnosis.findings import Finding
@@ -22,6 +23,8 @@ from grader.diagnosis.reproducer import expression, literal
 _WIDTH = 78
 MAX_LINES = 15
 FEW_DIGITS, MANY_DIGITS = 4, 12
+MOST_SHOWN = 140  # characters of a text or a container that is shown: two lines
+_PLAIN = (str, bytes, list, tuple, dict, set, frozenset)
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 GRADIENTS = "its result, and the gradients of all inputs"
 
@@ -100,8 +103,12 @@ def call_of(probe: Probe) -> str:
     head = f"The gradients of {head}" if probe.cotangent is not None else head
     if probe.place is not None:
         head = f"{_machine(probe.place)}, {head}"
-    shapes = ", ".join(str(axes_of(arg)) for arg in probe.args if axes_of(arg))
-    return f"{head} of {probe.said or f'arrays of {shapes}'}" if probe.said or shapes else head
+    if probe.said:
+        return f"{head} of {probe.said}"
+    shapes = ", ".join(str(axes_of(arg)) for arg in probe.args if shape_of(arg))
+    given = [f"arrays of {shapes}"] if shapes else []
+    given += [short(arg) for arg in probe.args if type(arg) in _PLAIN and len(arg)]
+    return f"{head} of {_joined(given)}" if given else head
 
 
 def _code(value: Any) -> str:
@@ -175,7 +182,7 @@ def _facts(found: ProbeOutcome, expected: Any, what: str) -> list[list[str]]:
 
 def _values(found: Any, expected: Any) -> list[list[str]]:
     """Show two values where they first differ: the item of a tuple, or the row of a long table."""
-    if type(expected) is tuple and type(found) is tuple and len(found) == len(expected):
+    if _is_of_arrays(expected) and type(found) is tuple and len(found) == len(expected):
         # The last item is often computed first: weights go wrong before the output does.
         items = [item for item in reversed(range(len(expected))) if likeness(found[item], expected[item])]
         right = [item for item in range(len(expected)) if item not in items]
@@ -184,9 +191,9 @@ def _values(found: Any, expected: Any) -> list[list[str]]:
             note = f"  (item {items[0]} of the tuple" + (f"; item {right[0]} is right)" if right else ")")
             return [*lines, [note]]
     if isinstance(found, Unreadable):
-        return _pair("a value that is not an array, number or text", _shown(expected))
-    if shape_of(found) != shape_of(expected) or as_float64(found) is None:
-        return [*_pair(_shown(found), _shown(expected)), wrapped(f"  {plain_difference(found, expected)}", 2)]
+        return _pair(f"an object {found!r}", _shown(expected))
+    if shape_of(found) != shape_of(expected) or as_float64(found) is None or as_float64(expected) is None:
+        return [*_pair(_shown(found), _shown(expected)), wrapped(f"  {plain_difference(found, expected)}", 3)]
     one, other = np.asarray(as_float64(found)), np.asarray(as_float64(expected))
     if one.ndim >= 2 and one.size > 16:
         rows = one.reshape(-1, one.shape[-1]), other.reshape(-1, one.shape[-1])
@@ -206,10 +213,17 @@ def _pair(found: str, expected: str) -> list[list[str]]:
 
 
 def _shown(value: Any) -> str:
-    if type(value) is tuple and 0 < len(value) <= 4 and not any(type(item) is tuple for item in value):
+    if _is_of_arrays(value) and len(value) <= 4 and not any(type(item) is tuple for item in value):
         return f"a tuple: {_joined([_shown(item) for item in value])}"
+    if type(value) in _PLAIN:
+        return short(value, MOST_SHOWN)
     array = as_float64(value)
     return _numbers(array) if array is not None and array.size <= 16 else describe(value)
+
+
+def _is_of_arrays(value: Any) -> bool:
+    """Whether a value is a tuple with arrays: several results of one function."""
+    return type(value) is tuple and any(shape_of(item) is not None or _is_of_arrays(item) for item in value)
 
 
 def _ending(outcome: ProbeOutcome) -> str:
@@ -219,8 +233,9 @@ def _ending(outcome: ProbeOutcome) -> str:
     return f"it raises {outcome.error or 'an exception'}{_naming(outcome.numbers)}{where}"
 
 
-def _naming(numbers: Sequence[float]) -> str:
-    return f" whose message names {' and '.join(f'{number:g}' for number in numbers)}" if numbers else ""
+def _naming(named: Sequence[float | str]) -> str:
+    names = [repr(one) if isinstance(one, str) else f"{one:g}" for one in named]
+    return f" whose message names {' and '.join(names)}" if names else ""
 
 
 def _sums(found: Any, expected: Any) -> str:

@@ -1,13 +1,12 @@
-"""The fixture `shown`: the calls that students can see, made again with other numbers.
+"""The fixture `shown`: the calls that students can see, made again with other numbers and other text.
 
 Students see the probes, the visible checks and the lesson. A submission could hold the right answers for exactly these
-inputs, so the hidden suite compares it with the reference on other numbers of the same shapes and dtypes.
+inputs, so the hidden suite compares it with the reference on other values of the same form.
 """
 
 from __future__ import annotations
 
 import contextlib
-import inspect
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -16,13 +15,13 @@ import numpy as np
 
 from grader.core.compare import Tolerance, difference, shape_of
 from grader.diagnosis.probe import Probe, Step
+from grader.grading.other_values import with_other_values
 from grader.sandbox.protocol.script import NOTHING, Recipe, make
 from grader.sandbox.protocol.stand_ins import ScriptObject, as_argument, objects_in, replaced
 from grader.sandbox.student import Arguments, Student
 
 __tracebackhide__ = True
 Fit = Callable[[Arguments], Arguments]
-COUNTED = ("lengths", "ids", "targets", "data")  # arguments that hold any numbers from 0 to a largest one
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ class _Case:
     def words(self) -> str:
         named = [*self.call.args, *self.call.kwargs.values()]
         shapes = [str(shape_of(arg)) for arg in named if shape_of(arg) is not None]
-        return f"other numbers of the shapes {', '.join(shapes)}" if shapes else "other numbers"
+        return f"other numbers of the shapes {', '.join(shapes)}" if shapes else "other values of the same form"
 
 
 @dataclass
@@ -71,7 +70,8 @@ class ShownShapes:
 
         `also` are the calls in the lesson, the stub and the visible checks that no probe has, for a method on an
         object made from `init` and `state`. Ask once in a check for each path. Arguments called `mask`
-        stay as they are. So do single numbers: a call that has nothing else is left out. With `where`, only some of
+        stay as they are. So do single numbers, and texts with a default: a call that has nothing else is left out.
+        With `where`, only some of
         the calls are made, so that a mistake with masks, for example, costs only the points of a check of masks.
         `fit` makes the new numbers agree where one argument follows from others: right code may rely on that.
         """
@@ -79,7 +79,7 @@ class ShownShapes:
             cases = self._cases(path, also, Recipe(init, state), fit)
             self._known[path] = [case for case in cases if where(case.call)]
         if not self._known[path]:  # such a check could not fail
-            raise LookupError(f"shown makes no call of {path}: no probe of it has numbers to change, and none is given")
+            raise LookupError(f"shown makes no call of {path}: no probe of it has values to change, and none is given")
         target, _, method = path.partition(".")
         by_object: dict[Hashable, list[_Case]] = {}
         for case in self._known[path]:
@@ -104,14 +104,14 @@ class ShownShapes:
         shown = [probe for probe in self.probes if probe.path == path and not probe.made.training]
         calls = [(replace(one.made, training=False), Arguments(one.args, one.kwargs), one.before) for one in shown]
         for made, call, steps in [*calls, *((recipe, one, ()) for one in also)]:
-            with contextlib.suppress(ValueError):
+            with contextlib.suppress(ValueError, LookupError):  # such as a word that is no key of a dict
                 function = self._function(path, made)
                 if not callable(function) or (steps and "." not in path):
                     continue  # random parameters, a property, or a script of functions
                 own = self._objects_of(call, steps)
                 before = _stepped(function, steps, rng, own)
                 # a call without arguments, such as `cache.mean()`, shows the other numbers of the steps before it
-                other = with_other_numbers(function, call, rng)
+                other = with_other_values(function, call, rng)
                 other = fit(other) if other else call if before else None
                 asked = [other, *(step for _, step in before)] if other else []
                 key = (made.key, *(_shape((one.args, dict(one.kwargs))) for one in asked if one is not None))
@@ -159,61 +159,11 @@ def _stepped(
     for step in steps:
         method = getattr(function.__self__, step.method)
         call = Arguments(step.args, step.kwargs)
-        call = with_other_numbers(method, call, rng) or call
+        call = with_other_values(method, call, rng) or call
         given = _with_objects(call, own)
         method(*_copied(given.args), **_copied(dict(given.kwargs)))
         made.append((step.method, call))
     return tuple(made)
-
-
-def with_other_numbers(function: Callable[..., Any], call: Arguments, rng: np.random.Generator) -> Arguments | None:
-    """Return a call with other numbers of the same shapes and dtypes; None if it has only single numbers and masks."""
-    bound = inspect.signature(function).bind(*call.args, **call.kwargs)
-    changed = False
-    for name, value in bound.arguments.items():
-        kind = bound.signature.parameters[name].kind
-        parts = value if kind is inspect.Parameter.VAR_POSITIONAL else (value,)
-        if name == "mask" or all(shape_of(part) is None and type(part) not in (list, tuple) for part in parts):
-            continue
-        others = tuple(_other(name, part, rng) for part in parts)
-        bound.arguments[name] = others if kind is inspect.Parameter.VAR_POSITIONAL else others[0]
-        changed = True
-    return Arguments(bound.args[: len(call.args)], _rest(bound, len(call.args))) if changed else None
-
-
-def _rest(bound: inspect.BoundArguments, count: int) -> dict[str, Any]:
-    """Return the arguments after the first ones, by name."""
-    names = list(bound.arguments)
-    variable = any(one.kind is inspect.Parameter.VAR_POSITIONAL for one in bound.signature.parameters.values())
-    return {} if variable else {name: bound.arguments[name] for name in names[count:]}
-
-
-def _other(name: str, value: Any, rng: np.random.Generator) -> Any:
-    if type(value) in (list, tuple):
-        array = np.asarray(value)
-        return type(value)(_numbers(name, array, rng).tolist()) if array.dtype.kind in "if" else value
-    if type(value) is np.ndarray:
-        return _numbers(name, value, rng)
-    import torch
-
-    kind = "f8" if value.is_floating_point() else "?" if value.dtype == torch.bool else "i8"
-    like = value.numpy().astype(kind) if kind == "i8" else np.zeros(tuple(value.shape), kind)
-    return torch.from_numpy(_numbers(name, like, rng)).to(value.dtype)
-
-
-def _numbers(name: str, like: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Return ordinary numbers for an argument: what is right for them does not depend on the style of the code."""
-    numbers: np.ndarray = rng.normal(size=like.shape) if like.dtype.kind == "f" else rng.integers(-4, 5, like.shape)
-    if name in COUNTED:
-        numbers = rng.integers(0, like.max(initial=0) + 1, like.shape)
-    elif name == "positions":  # never negative, with repeats and gaps
-        numbers = rng.integers(0, 2 * like.max(initial=0) + 3, like.shape)
-    elif name == "masks" or like.dtype.kind == "b":
-        numbers = rng.integers(0, 2, like.shape)
-    elif name == "weights":
-        positive = rng.uniform(0.1, 1.0, like.shape)
-        numbers = positive / positive.sum(axis=-1, keepdims=True)
-    return numbers.astype(like.dtype)
 
 
 def _shape(value: Any) -> Hashable:
@@ -224,6 +174,8 @@ def _shape(value: Any) -> Hashable:
         return type(value), *map(_shape, value)
     if type(value) is dict:
         return type(value), *((key, _shape(item)) for key, item in value.items())
+    if type(value) in (set, frozenset):
+        return type(value), frozenset(value)
     return type(value), None if type(value) is float else value
 
 
@@ -234,4 +186,6 @@ def _copied(value: Any) -> Any:
         return type(value)(map(_copied, value))
     if type(value) is dict:
         return {key: _copied(item) for key, item in value.items()}
+    if type(value) is set:
+        return set(value)
     return value.copy() if type(value) is np.ndarray else value.clone() if shape_of(value) is not None else value

@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Collection, Iterator
 
-from grader.authoring.leak_search import LeakSearch, lines_of
+from grader.authoring.leak_search import LeakSearch, lines_of, searched
 from grader.core.report import Report
 from grader.course.course import Course
 
@@ -22,10 +22,10 @@ class PageSearch:
 
     def leaks(self, page: str, report: Report, own: Collection[str]) -> Iterator[str]:
         """Yield every leak in a page. `own` has lines that the student wrote."""
-        lines = lines_of(text_of(page))
-        mine = lines_of("\n".join(own))
+        text, written = text_of(page), "\n".join(own)
         for search in self._searches:
-            yield from search.leaks(lines, own=mine)
+            yield from search.leaks(searched(text), own=searched(written))
+        lines, mine = lines_of(text), lines_of(written)
         private = _private_lines(report).difference(mine)  # a traceback has lines of the student's own file
         yield from (f"contains a line for instructors: {line!r}" for line in sorted(private.intersection(lines)))
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from grader.core.errors import StudentMissingError, StudentRaisedError
+from grader.core.plain_values import FarObject
 from grader.course.api import Api
 from grader.sandbox.protocol.call_names import PACKAGE
 from grader.sandbox.protocol.device_findings import (
@@ -58,7 +59,7 @@ class Vjp:
     parameters: Mapping[str, Any]
 
 
-class Handle:
+class Handle(FarObject):
     """A student's object that stays in the worker. Call it, or use its methods and attributes.
 
     Methods named in `methods` are called without a check that they exist. Any other attribute is fetched: it is a plain

@@ -27,6 +27,11 @@ def assert_close(actual: Any, expected: Any, tolerance: Tolerance | None = None,
     assert found is None, f"{of}: {found}" if of else found
 
 
+def assert_equal(actual: Any, expected: Any, *, of: str = "") -> None:
+    """Fail unless the student's value is exactly the expected one. The message has the first place that differs."""
+    assert_close(actual, expected, EXACT, of=of)
+
+
 def array_like(value: Any, shape: tuple[int, ...], *, of: str = "the result") -> np.ndarray:
     """Return the student's value as a finite float64 array of this shape, or fail."""
     found = shape_of(value)
@@ -61,7 +66,7 @@ def assert_dtype(value: Any, expected: Any) -> None:
 def assert_unmodified(call: Call, *originals: Any) -> None:
     """Fail if a call changed its positional arguments."""
     for position, (after, before) in enumerate(zip(call.args, originals, strict=True)):
-        found = difference(after, before, EXACT)
+        found = difference(after, before, EXACT, name="argument")
         assert found is None, f"argument {position + 1} was modified: {found}"
 
 
@@ -91,13 +96,13 @@ def assert_disciplined(
     assert_close(found.value, expected, tolerance, of="the result" if device is None else f"the result on {device}")
 
 
-def assert_raises(kind: type[Exception], call: Callable[[], Any], *numbers: float) -> None:
-    """Fail unless the call raises this exception, with these numbers in its message."""
+def assert_raises(kind: type[Exception], call: Callable[[], Any], *named: float | str) -> None:
+    """Fail unless the call raises this exception, with these numbers and texts in its message."""
     error = _raised_by(call)
     # A name without a module is a built-in. A student's own class has its module in front.
     assert kind.__name__ in error.types, f"expected a {kind.__name__}: {error}"
     found = _numbers_in(error.message)
-    missing = [number for number in numbers if number not in found]
+    missing = [one for one in named if one not in (error.message if isinstance(one, str) else found)]
     assert not missing, f"the message should name {_listed(missing)}: {error.message!r}"
 
 
@@ -123,5 +128,5 @@ def _place(where: DeviceFinding | DeviceCopy) -> str:
     return f"line {where.line} of {where.file}: " if where.line else ""
 
 
-def _listed(numbers: Sequence[float]) -> str:
-    return " and ".join(f"{number:g}" for number in numbers)
+def _listed(named: Sequence[float | str]) -> str:
+    return " and ".join(repr(one) if isinstance(one, str) else f"{one:g}" for one in named)

@@ -51,6 +51,8 @@ def _key(value: Any) -> Hashable:
         return str(value.dtype), tuple(value.shape), plain.view(sys.modules["torch"].uint8).numpy().tobytes()
     if kind in (tuple, list):
         return kind, *map(_key, value)
+    if kind in (set, frozenset):
+        return kind, frozenset(value)
     if kind is dict:
         return kind, *((name, _key(item)) for name, item in value.items())
     if isinstance(value, np.random.Generator):
@@ -69,6 +71,8 @@ def _copy(value: Any) -> Any:
         return kind(map(_copy, value))
     if kind is dict:
         return {name: _copy(item) for name, item in value.items()}
+    if kind is set:
+        return set(value)
     return value
 
 

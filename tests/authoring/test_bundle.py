@@ -150,11 +150,11 @@ def test_a_course_that_leaks_makes_no_bundle(tmp_path: Path) -> None:
     solution, checks = leaky.solution(leaky.modules[0]), leaky.modules[0].checks
     solution.write_text(
         solution.read_text().replace(
-            "    exps = np.exp(shifted)", "    X = 1  # the whole secret\n    exps = np.exp(shifted)"
+            "    exps = np.exp(shifted)", "    planted = whole_secret + other_secret\n    exps = np.exp(shifted)"
         )
     )
-    checks.write_text(checks.read_text() + "\nX = 1  # the whole secret\n")
-    with pytest.raises(BundleError, match="the whole secret"):
+    checks.write_text(checks.read_text() + "\nplanted = whole_secret + other_secret\n")
+    with pytest.raises(BundleError, match="planted = whole_secret"):
         make_bundle(leaky, leaky.modules, tmp_path / "out")
     assert not (tmp_path / "out").exists()
     assert [path.name for path in tmp_path.iterdir()] == ["course"]

@@ -318,9 +318,11 @@ def test_dtype_and_reflect_out_of_proportion(tiny: Course) -> None:
 
 
 def test_a_check_that_contains_a_line_of_the_solution(tiny: Course) -> None:
-    checks = tiny.modules[0].checks
-    checks.write_text(checks.read_text() + "\n\ndef helper(x):\n    return 2 * np.asarray(x)\n")
-    assert "checks.py contains a line of the solution of 01_tiny: 'return 2 * np.asarray(x)'" in problems(tiny)
+    solution, checks = tiny.solution(tiny.modules[0]), tiny.modules[0].checks
+    lines = "    doubled = np.add(x, x)\n    return np.asarray(doubled)\n"
+    solution.write_text(solution.read_text().replace("    return 2 * np.asarray(x)\n", lines))
+    checks.write_text(checks.read_text() + "\n\ndef helper(x):\n" + lines)
+    assert "checks.py contains a line of the solution of 01_tiny: 'doubled = np.add(x, x)'" in problems(tiny)
 
 
 def test_a_visible_file_that_contains_a_hidden_check(tiny: Course) -> None:

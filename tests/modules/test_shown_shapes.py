@@ -16,8 +16,9 @@ from grader.core.report import Report
 from grader.course.course import Course
 from grader.grading.checks import Check
 from grader.grading.grade import full_suite, run_grading
+from grader.grading.other_values import with_other_values
 from grader.grading.run_suite import run_suite
-from grader.grading.shown_shapes import ShownShapes, with_other_numbers
+from grader.grading.shown_shapes import ShownShapes
 from grader.grading.submission_grading import GradingContext, SubmissionGrading
 from grader.grading.suite import Judge
 from grader.sandbox.jail.limits import Limits
@@ -173,7 +174,7 @@ def test_other_numbers_keep_what_a_call_means() -> None:
     rng = np.random.default_rng(1)
     mask = np.array([[1, 0], [0, 0]])
     call = arguments(np.ones((2, 2), np.float32), np.ones((2, 2)), mask, lengths=[4, 2, 0], tokens=["a"], n=3)
-    other = with_other_numbers(function, call, rng)
+    other = with_other_values(function, call, rng)
     assert other is not None
     q, weights, same = other.args
     assert q.dtype == np.float32
@@ -184,12 +185,12 @@ def test_other_numbers_keep_what_a_call_means() -> None:
     assert {key: other.kwargs[key] for key in ("tokens", "n")} == {"tokens": ["a"], "n": 3}
     assert len(other.kwargs["lengths"]) == 3
     assert all(0 <= length <= 4 for length in other.kwargs["lengths"])
-    assert with_other_numbers(function, arguments(1, 2, mask), rng) is None
-    turned = with_other_numbers(lambda x, positions: (x, positions), arguments(np.ones((30, 2)), [5] * 30), rng)
+    assert with_other_values(function, arguments(1, 2, mask), rng) is None
+    turned = with_other_values(lambda x, positions: (x, positions), arguments(np.ones((30, 2)), [5] * 30), rng)
     assert turned is not None
     assert min(turned.args[1]) >= 0, "a position is never negative"
     assert max(turned.args[1]) > 5, "a position may be later than all that are shown"
-    tensor = with_other_numbers(lambda x: x, arguments(torch.ones(3, dtype=torch.bfloat16)), rng)
+    tensor = with_other_values(lambda x: x, arguments(torch.ones(3, dtype=torch.bfloat16)), rng)
     assert tensor is not None
     assert tensor.args[0].dtype == torch.bfloat16
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from cli.author.site.home_page import home_page
 from cli.author.site.site_map import site_map
 from cli.author.site.staging import stage
-from grader.authoring.leak_search import LeakSearch, lines_of
+from grader.authoring.leak_search import LeakSearch, searched
 from grader.course.course import Course
 from grader.course.course_file import read_course_file
 
@@ -67,8 +67,8 @@ def site_leaks(course: Course, folder: Path) -> Iterator[str]:
     """Yield every line of a solution, and every part of a hidden suite, in any page of a folder."""
     searches = [LeakSearch(course, module) for module in course.all_modules]
     for path in sorted(folder.rglob("*.html")):
-        lines = lines_of(page_text(path.read_text(encoding="utf-8")))
-        yield from (f"{path.relative_to(folder)}: {leak}" for search in searches for leak in search.leaks(lines))
+        text = searched(page_text(path.read_text(encoding="utf-8")))
+        yield from (f"{path.relative_to(folder)}: {leak}" for search in searches for leak in search.leaks(text))
 
 
 def page_text(page: str) -> str:

@@ -25,12 +25,12 @@ from grader.sandbox.protocol.wire import (
     MAX_DEPTH,
     MAX_HEADER,
     MAX_INT_BITS,
-    MAX_KEY_BITS,
     MAX_NDIM,
     MAX_NODES,
     PREFIX,
     ProtocolError,
     Remote,
+    is_crowded,
     is_text,
 )
 
@@ -162,22 +162,42 @@ def _read_remote(_reader: _Decoder, node: dict[str, Any], _depth: int) -> Remote
 
 
 def _read_mapping(reader: _Decoder, node: dict[str, Any], depth: int) -> dict[Any, Any]:
-    result: dict[Any, Any] = {}
+    keys: list[Any] = []
+    values: list[Any] = []
     for pair in _typed(node["v"], list):
         if type(pair) is not list or len(pair) != 2:
             raise ProtocolError("a dict entry that is not a pair")
-        key = reader.value(pair[0], depth + 1)
-        if type(key) is not str and key is not None and type(key) not in (bool, int, float, str):
-            raise ProtocolError("a dict key that is not a scalar")
-        # A sender could choose thousands of large integers with the same hash.
-        if type(key) is int and key.bit_length() > MAX_KEY_BITS:
-            raise ProtocolError("a dict key that is too large")
-        if key != key:
-            raise ProtocolError("a dict key that is NaN")
-        if key in result:
-            raise ProtocolError("a duplicate dict key")
-        result[key] = reader.value(pair[1], depth + 1)
-    return result
+        keys.append(reader.value(pair[0], depth + 1))
+        values.append(reader.value(pair[1], depth + 1))
+    return dict(zip(_hashable(keys), values, strict=True))
+
+
+def _read_set(reader: _Decoder, node: dict[str, Any], depth: int) -> set[Any]:
+    return set(_hashable([reader.value(item, depth + 1) for item in _typed(node["v"], list)]))
+
+
+def _read_frozenset(reader: _Decoder, node: dict[str, Any], depth: int) -> frozenset[Any]:
+    return frozenset(_read_set(reader, node, depth))
+
+
+def _hashable(keys: list[Any]) -> list[Any]:
+    """Return the keys of a dict or the items of a set, if each is plain and different from the others."""
+    if not all(map(_is_key, keys)):
+        raise ProtocolError("a key that is not plain")
+    if is_crowded(keys):  # before any of them is compared with another one
+        raise ProtocolError("too many keys with the same hash")
+    if len(set(keys)) != len(keys):
+        raise ProtocolError("a duplicate key")
+    return keys
+
+
+def _is_key(key: Any) -> bool:
+    """Whether a value may be a key. NaN may not: it is not equal to itself."""
+    if type(key) in (tuple, frozenset):
+        return all(map(_is_key, key))
+    if type(key) in (float, complex):
+        return bool(key == key)
+    return key is None or type(key) in (bool, int, str, bytes)
 
 
 def _read_scalar(reader: _Decoder, node: dict[str, Any], depth: int) -> Any:
@@ -234,6 +254,8 @@ _FORMS: dict[str, tuple[frozenset[str], Callable[[_Decoder, dict[str, Any], int]
     "bytes": (frozenset({"$", "size"}), _read_raw),
     "tuple": (frozenset({"$", "v"}), _read_tuple),
     "dict": (frozenset({"$", "v"}), _read_mapping),
+    "set": (frozenset({"$", "v"}), _read_set),
+    "frozenset": (frozenset({"$", "v"}), _read_frozenset),
     "remote": (frozenset({"$", "v", "type"}), _read_remote),
     "array": (frozenset({"$", "dtype", "shape"}), _read_array),
     "scalar": (frozenset({"$", "dtype", "shape"}), _read_scalar),

@@ -18,13 +18,13 @@ from grader.sandbox.protocol.wire import (
     MAX_DEPTH,
     MAX_HEADER,
     MAX_INT_BITS,
-    MAX_KEY_BITS,
     MAX_NDIM,
     MAX_NODES,
     PREFIX,
     Remote,
     UnsendableError,
     has_bytes,
+    is_crowded,
     is_text,
 )
 
@@ -80,8 +80,10 @@ class _Encoder:
         if issubclass(kind, tuple):  # a namedtuple is sent as a plain tuple
             return {"$": "tuple", "v": [self.node(item, depth + 1) for item in tuple.__iter__(value)]}
         if issubclass(kind, dict):
-            pairs = [[self.key(k), self.node(v, depth + 1)] for k, v in dict.items(value)]
-            return {"$": "dict", "v": pairs}
+            return {"$": "dict", "v": self._pairs(value, depth + 1)}
+        if issubclass(kind, (set, frozenset)):
+            base = frozenset if issubclass(kind, frozenset) else set
+            return {"$": base.__name__, "v": self._hashed(list(base.__iter__(value)), depth + 1, "set", "item")}
         if kind is Remote:
             return {"$": "remote", "v": value.handle, "type": value.type_name}
         if issubclass(kind, np.generic) and kind.__module__ == "numpy" and has_bytes(value.dtype):
@@ -95,15 +97,34 @@ class _Encoder:
         remote = self.keep(value)
         return {"$": "remote", "v": remote.handle, "type": remote.type_name}
 
-    def key(self, key: object) -> Any:
+    def _pairs(self, value: dict[Any, Any], depth: int) -> list[list[Any]]:
+        keys = self._hashed(list(dict.__iter__(value)), depth, "dict", "key")
+        return [[key, self.node(item, depth)] for key, item in zip(keys, dict.values(value), strict=True)]
+
+    def _hashed(self, keys: list[Any], depth: int, what: str, part: str) -> list[Any]:
+        """Return the nodes of what is hashed: the keys of a dict, or the items of a set."""
+        nodes = [self._key(key, depth, what, part) for key in keys]
+        if is_crowded(keys):
+            raise UnsendableError(f"is a {what} of which too many {part}s have the same hash")
+        return nodes
+
+    def _key(self, key: Any, depth: int, what: str, part: str) -> Any:
         if type(key) is str:
             self.nodes += 1
             return key
-        if type(key) is int and key.bit_length() > MAX_KEY_BITS:
-            raise UnsendableError("is a dict with a very large number as a key")
-        if key is None or type(key) in (bool, int, str) or (type(key) is float and math.isfinite(key)):
-            return self.node(key, 0)
-        raise UnsendableError(f"is a dict with a {type(key).__name__} as a key")
+        if issubclass(type(key), np.generic) and type(key).__module__ == "numpy":
+            key = key.item()  # a number of NumPy is the same key as a plain one
+        if type(key) in (float, complex) and key != key:
+            raise UnsendableError(f"is a {what} with NaN as {part}")
+        if key is None or type(key) in (bool, int, float, complex, bytes, str):
+            return self.node(key, depth)
+        if issubclass(type(key), (tuple, frozenset)):
+            self.nodes += 1
+            base = tuple if issubclass(type(key), tuple) else frozenset
+            if depth > MAX_DEPTH:
+                raise UnsendableError(f"is nested more than {MAX_DEPTH} levels deep, or contains itself")
+            return {"$": base.__name__, "v": self._hashed(list(base.__iter__(key)), depth + 1, what, part)}
+        raise UnsendableError(f"is a {what} with a {type(key).__name__} as {part}")
 
     def array(self, array: np.ndarray, tag: str) -> dict[str, Any]:
         self.reserve(array.nbytes)  # the logical size: a stride-0 view can claim terabytes

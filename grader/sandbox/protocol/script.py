@@ -5,6 +5,7 @@ The same script runs beside student code and, for the expected results, on the r
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from grader.sandbox.protocol.wire import MAX_BODY
+from grader.sandbox.protocol.wire import MAX_BODY, MAX_DEPTH, MAX_NODES
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -221,18 +222,37 @@ class PreparedCall:
 
 
 def snapshot(value: Any) -> Any:
-    """Return a copy of a result: a later call of the same batch may write into the same arrays."""
-    if type(value) is np.ndarray and value.nbytes <= MAX_BODY:
-        return value.copy()
-    if is_tensor(value) and value.numel() * value.element_size() <= MAX_BODY:
-        return value.detach().clone().requires_grad_(value.requires_grad)
-    if type(value) is tuple and all(type(item) is np.ndarray or is_tensor(item) for item in value):
-        return tuple(map(snapshot, value))
-    return value
+    """Return a copy of a result: a later call of the same batch may write into the same arrays and containers."""
+    left = itertools.count(MAX_NODES, -1)
+
+    def copied(value: Any, depth: int) -> Any:
+        kind = type(value)
+        if kind is np.ndarray:
+            return value.copy() if value.nbytes <= MAX_BODY else value
+        if is_tensor(value) and value.numel() * value.element_size() <= MAX_BODY:
+            return value.detach().clone().requires_grad_(value.requires_grad)
+        if depth > MAX_DEPTH or next(left) < 0:  # too large to be sent
+            return value
+        if issubclass(kind, dict):  # a Counter is sent as a dict
+            return {key: copied(item, depth + 1) for key, item in dict.items(value)}
+        if kind in (tuple, list):
+            return kind([copied(item, depth + 1) for item in value])
+        return set(value) if kind is set else value
+
+    return copied(value, 0)
 
 
-def content_of(value: Any) -> Any:
+def content_of(value: Any, depth: int = 0) -> Any:
     """Return a value's content, to compare with its content after a call."""
+    kind = type(value)
+    if depth > MAX_DEPTH:  # it was not sent like this
+        return kind, id(value)
+    if kind in (tuple, list):
+        return kind, [content_of(item, depth + 1) for item in value]
+    if kind is dict:
+        return kind, {key: content_of(item, depth + 1) for key, item in value.items()}
+    if kind in (set, frozenset):
+        return kind, set(value)
     if type(value) is np.ndarray:
         return value.dtype, value.shape, value.tobytes()
     if is_tensor(value):

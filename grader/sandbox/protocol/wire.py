@@ -11,6 +11,8 @@ from __future__ import annotations
 import functools
 import re
 import struct
+from collections import Counter
+from collections.abc import Collection, Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +25,7 @@ MAX_BODY = 256 << 20
 MAX_DEPTH = 24
 MAX_NODES = 20_000
 MAX_INT_BITS = 4096
-MAX_KEY_BITS = 63
+MAX_SAME_HASH = 256
 MAX_NDIM = 32
 
 # Tensor dtypes that NumPy also has, under the same name.
@@ -48,6 +50,15 @@ class Remote:
 
     handle: int
     type_name: str
+
+
+def is_crowded(keys: Collection[Hashable]) -> bool:
+    """Whether too many keys of a dict, or items of a set, have the same hash.
+
+    Hashes of numbers and tuples are no secret. A sender could choose thousands that are equal, and every dict or set of
+    them would be slow. Honest ones are not: only -1 and -2 have the same hash.
+    """
+    return len(keys) > MAX_SAME_HASH and Counter(map(hash, keys)).most_common(1)[0][1] > MAX_SAME_HASH
 
 
 @functools.lru_cache(64)

@@ -98,6 +98,8 @@ class CallWatch:
             return kind, [self.content(item, depth + 1) for item in value]
         if kind is dict and depth <= MAX_DEPTH:
             return kind, {key: self.content(item, depth + 1) for key, item in value.items()}
+        if kind in (set, frozenset):  # items of ours cannot change
+            return kind, set(value)
         return _Itself(value)
 
     def _tensor(self, tensor: Any, depth: int) -> Any:
