@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 
 import pytest
@@ -11,19 +12,18 @@ from grader.course.course import Course
 from grader.course.module import Module
 from tests.acceptance.salts import compared, differences, differences_from_proof, fixed_salts
 from tests.conftest import prove_once
-from tests.quick import sampled
+from tests.quick import EVERY_CASE, sampled
 
 SALTS, FEW, EVERY = fixed_salts(8), 2, 2
-# The later modules take minutes for each salt, and 12 takes eight.
+# The later modules take minutes for each salt, and 12 takes eight: only `make test-every` has time for it.
 # `python -m tests.acceptance.salts` tries more, with costs. test_honest.py grades right code under another salt.
 FIRST = ["01_softmax", "02_loop_attention"]
 # One file in the example class never returns, under each salt, several times. A check or a measurement of a right file
 # takes milliseconds: with a third of this limit, the modules of FIRST have the same outcomes.
 CPU_S = 0.3
-# `make test-rest` takes every other one of these, so 12 is second.
-LATER = ["02_loop_attention", "12_transformer", "04_masks", "03_attention", "06_multi_head_attention"]
-LATER += ["05_torch_attention", "08_positions", "07_gpu_path", "10_flash_attention", "09_kv_cache"]
-LATER += ["11_efficient_attention"]
+LATER = ["02_loop_attention", "03_attention", "04_masks", "05_torch_attention", "06_multi_head_attention"]
+LATER += ["07_gpu_path", "08_positions", "09_kv_cache", "10_flash_attention", "11_efficient_attention"]
+LONGEST = ["12_transformer"] if os.environ.get(EVERY_CASE) else []
 
 
 def limited(course: Course, name: str) -> Module:
@@ -44,7 +44,7 @@ def test_every_cost_has_the_same_outcome_under_two_salts(course: Course, name: s
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("name", sampled(LATER, 2))
+@pytest.mark.parametrize("name", sampled(LATER, 2) + LONGEST)
 def test_every_check_has_the_outcome_of_the_proof_under_another_salt(course: Course, name: str) -> None:
     prove_once(name)
     assert list(map(str, differences_from_proof(course, course.module(name), SALTS, EVERY))) == []
