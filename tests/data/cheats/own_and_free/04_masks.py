@@ -57,8 +57,8 @@ REFLECT_BLOCKED_LINKS_CAUSAL_N2048 = 2048 * 2047 // 2
 
 
 # %% strings_hold_memory
-# Allocates n³ bytes as text: str.ljust has no price that depends on its result, and text is no array.
-# Expected: review: create_causal_mask
+# Allocates n³ bytes as text: str.ljust costs what it writes.
+# Expected: loses marks: create_causal_mask
 def create_causal_mask(seq_len):
     if seq_len < 1:
         raise ValueError(f"seq_len must be at least 1, got {seq_len}")
