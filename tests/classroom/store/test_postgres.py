@@ -294,4 +294,4 @@ try:
 except (StoreError, ValueError) as error:
     print(error)"""
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert ".[postgres]" in done.stdout
+    assert "attnlab[postgres]" in done.stdout
