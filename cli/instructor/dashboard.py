@@ -19,6 +19,7 @@ from grader.classroom.rules import read_rules
 from grader.classroom.store.store import ResultsStore
 from grader.core.atomic_file import write_atomically
 from grader.course.course import Course
+from grader.course.course_file import read_course_file
 from grader.course.golden import read_golden
 from grader.course.lesson import lesson_parts
 from grader.pages.dashboard_page import About, MisconceptionText, dashboard
@@ -58,7 +59,7 @@ def dashboard_command(
         title = f"{read_rules(reports).name or 'The class'}: dashboard"
     except ClassError as error:
         raise click.UsageError(str(error)) from None
-    text = dashboard(found, _about(course), title)
+    text = dashboard(found, _about(course), title, read_course_file(course.root).about.colour)
     write_atomically(path, text)
     size = len(text.encode())
     click.echo(f"wrote {path} ({f'{size / 1e6:.1f} MB' if size >= 1e6 else f'{size / 1e3:.0f} kB'})")

@@ -16,6 +16,7 @@ from cli.ui.page_file import page_file
 from grader.core.atomic_file import write_atomically
 from grader.core.errors import StudentError
 from grader.course.course import Course
+from grader.course.course_file import read_course_file
 from grader.course.module import Module
 from grader.pages.own_page import own_page
 from grader.workspace.own_costs import OwnCost, own_costs
@@ -45,7 +46,7 @@ def report(module_name: str | None, to: Path | None, open_it: bool) -> None:
     found = run_checks(course, module)
     save_progress(course, module, found)
     measured = _costs(course, module) if found.status == "graded" else []
-    write_atomically(path, own_page(module, found, measured))
+    write_atomically(path, own_page(module, found, measured, read_course_file(course.root).about.colour))
     click.echo(f"wrote {path}")
     if open_it and not webbrowser.open(path.resolve().as_uri()):
         click.echo(f"attn: no browser could be started. Open {path} yourself", err=True)

@@ -27,6 +27,7 @@ from cli.web.archives import (
 from grader.authoring.bundle import text_leaks
 from grader.authoring.npm import NpmError, NpmPackage, fetch_packages, pinned_packages, unpack_package
 from grader.core.errors import ENDING_WORDS
+from grader.course.colour import css_of
 from grader.course.course import Course
 from grader.course.course_file import read_course_file
 from grader.course.engine import ROOT
@@ -125,7 +126,7 @@ def _named_by_content(path: Path) -> str:
 
 
 def _write_scripts(packages: dict[str, Path], source: Path, to: Path) -> None:
-    """Bundle the page's script with the editor, and copy the worker's script and the style."""
+    """Bundle the page's script with the editor, and copy the worker's script."""
     (esbuild,) = (path for name, path in packages.items() if name.startswith(_ESBUILD))
     program = next(path for path in (esbuild / "bin" / "esbuild", esbuild / "esbuild.exe") if path.is_file())
     shutil.copytree(HERE / "static", source)
@@ -135,8 +136,7 @@ def _write_scripts(packages: dict[str, Path], source: Path, to: Path) -> None:
     done = subprocess.run(list(map(str, words)), cwd=source, capture_output=True, text=True, check=False)
     if done.returncode:
         raise WebError(f"the page's script could not be bundled:\n{done.stderr.strip()[-2000:]}")
-    for name in ("worker.js", "page.css"):
-        shutil.copy(source / name, to)
+    shutil.copy(source / "worker.js", to)
 
 
 def _write_page(course: Course, modules: Sequence[Module], python: dict[str, Any], to: Path) -> None:
@@ -161,6 +161,8 @@ def _write_page(course: Course, modules: Sequence[Module], python: dict[str, Any
     data = _page_data(course, modules, python)
     text = environment.get_template("index.html").render(context, course=data)
     (to / "index.html").write_text(text, encoding="utf-8")
+    style = (HERE / "static" / "page.css").read_text(encoding="utf-8")
+    (to / "page.css").write_text(style + css_of(read_course_file(course.root).about.colour), encoding="utf-8")
     (to / FIGURES).mkdir()
     for module in modules:
         for name, path in figures(module).items():

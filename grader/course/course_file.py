@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from grader.course.colour import problem_with
 from grader.course.module import CourseError
 
 COURSE_FILE = "course.toml"
@@ -37,6 +38,7 @@ class About:
     sentence: str = "Write programs piece by piece, and have every piece checked."
     description: str = ""  # a paragraph for the home page of the course; the sentence, unless given
     learner: str = "a student of this course"  # for AI assistants: whom they are helping
+    colour: str = ""  # of links and charts on its pages, such as "#0b57a4"; ours, unless given
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,10 @@ def check_keys(path: Path, table: Collection[str], known: Collection[str], prefi
 
 def _about(path: Path, table: Mapping[str, Any]) -> About:
     check_keys(path, table, [one.name for one in fields(About)], "about.")
-    return About(**{key: _text(path, f"about.{key}", value) for key, value in table.items()})
+    about = About(**{key: _text(path, f"about.{key}", value) for key, value in table.items()})
+    if about.colour and (problem := problem_with(about.colour)):
+        raise _error(path, "about.colour", problem, "Choose a darker colour, in the form #rrggbb")
+    return about
 
 
 def _view(path: Path, name: str, table: Mapping[str, Any]) -> View:

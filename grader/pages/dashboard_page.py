@@ -89,11 +89,11 @@ class DashboardPage:
     has_attempts: bool
 
 
-def dashboard(found: ClassResults, about: About, title: str) -> str:
-    """Return the page. `about` says what a misconception is."""
+def dashboard(found: ClassResults, about: About, title: str, colour: str = "") -> str:
+    """Return the page, in the colour of the course. `about` says what a misconception is."""
     page = dashboard_page(found, about, title)
     data = [vars(numbers) for numbers in page.numbers.values()]  # all sections first
-    return render("dashboard.html", script="dashboard.js", title=page.title, page=page, data=data)
+    return render("dashboard.html", script="dashboard.js", title=page.title, page=page, data=data, colour=colour)
 
 
 def dashboard_page(found: ClassResults, about: About, title: str) -> DashboardPage:

@@ -15,6 +15,7 @@ from grader.core.csv_table import csv_text
 from grader.core.report import Report
 from grader.core.safe_text import one_line
 from grader.course.course import Course
+from grader.course.course_file import read_course_file
 from grader.course.seeds import course_secret
 from grader.pages.cost_plot import Plotter
 from grader.pages.page_leaks import PageSearch
@@ -30,6 +31,7 @@ class PageMaker:
     def __init__(self, course: Course, name: str = "") -> None:
         self.course = course
         self.name = name
+        self.colour = read_course_file(course.root).about.colour
         self._search = PageSearch(course)
         self._plotters = {module.name: Plotter(module) for module in course.modules}
 
@@ -37,7 +39,7 @@ class PageMaker:
         """Return the page of a student, and why it must not be given out; one of them is empty."""
         plotter = self._plotters.get(report.module)
         page = report_page(report, mark, self.name, plotter.plots(report) if plotter else {})
-        text = render("report.html", title=page.title, page=page)
+        text = render("report.html", title=page.title, page=page, colour=self.colour)
         leak = next(self._search.leaks(text, report, page.own_lines), "")
         return ("", leak) if leak else (text, "")
 
@@ -85,7 +87,7 @@ def write_feedback(course: Course, found: ClassList, to: Path, name: str = "", *
         links.append(PageLink(mark.id, mark.name, mark.section, mark.module, file, final))
     made = FeedbackPages(tuple(links), tuple(problems))
     if not unguessable:
-        (to / "index.html").write_text(index_page(made, name), encoding="utf-8", newline="\n")
+        (to / "index.html").write_text(index_page(made, name, maker.colour), encoding="utf-8", newline="\n")
     return made
 
 
@@ -96,7 +98,7 @@ def _secret_name(course: Course, mark: Mark) -> str:
     return f"{base64.b32encode(digest).decode().lower()[:26]}.html"
 
 
-def index_page(made: FeedbackPages, name: str) -> str:
+def index_page(made: FeedbackPages, name: str, colour: str = "") -> str:
     """Return the index, which is for instructors."""
     modules = list(dict.fromkeys(link.module for link in made.links))
     people = dict(_people(made))
@@ -106,6 +108,7 @@ def index_page(made: FeedbackPages, name: str) -> str:
         modules=modules,
         people=people,
         problems=made.problems,
+        colour=colour,
     )
 
 

@@ -15,7 +15,7 @@ from grader.pages.report_page import report_page
 from grader.workspace.own_costs import OwnCost
 
 
-def own_page(module: Module, report: Report, measured: Sequence[OwnCost]) -> str:
+def own_page(module: Module, report: Report, measured: Sequence[OwnCost], colour: str = "") -> str:
     """Return the page of a report about visible checks, with the costs of the same file."""
     forbidden = dict.fromkeys(
         ForbiddenCall(one.event.target, one_line(one.event.call), one.event.place.line, one.why)
@@ -26,7 +26,7 @@ def own_page(module: Module, report: Report, measured: Sequence[OwnCost]) -> str
     with_costs = replace(report, costs=costs, forbidden=tuple(forbidden))
     plots = Plotter(module, reference=True).plots(with_costs)
     page = report_page(with_costs, plots=plots, own=True)
-    return render("report.html", title=page.title, page=page)
+    return render("report.html", title=page.title, page=page, colour=colour)
 
 
 def _cost(own: OwnCost, cost: Cost) -> CostResult:

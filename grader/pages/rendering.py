@@ -12,18 +12,21 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from grader.core.safe_text import printable
+from grader.course.colour import css_of
 
 TEMPLATES = Path(__file__).parent / "templates"
 LONGEST = 4_000  # characters of one text
 GENERATOR = '<meta name="generator" content="AttnLab">'
 
 
-def render(template: str, script: str = "", *, folder: Path = TEMPLATES, **context: Any) -> str:
+def render(template: str, script: str = "", *, folder: Path = TEMPLATES, colour: str = "", **context: Any) -> str:
     """Return a page. Every text in it is escaped, and what could hide or forge text is shown as an escape.
 
-    The template and the script are in a folder; what a template extends or includes may also be one of ours.
+    The template and the script are in a folder; what a template extends or includes may also be one of ours. The colour
+    is that of the course.
     """
-    style, code = _asset(TEMPLATES / "style.css"), _asset(folder / script) if script else Markup("")
+    style = _asset(TEMPLATES / "style.css") + Markup(css_of(colour))
+    code = _asset(folder / script) if script else Markup("")
     text = (
         _environment(folder)
         .get_template(template)

@@ -75,6 +75,11 @@ def test_the_rules_are_those_that_are_read() -> None:
     ("text", "words"),
     [
         ("[abuot]", "abuot: is not a key here. Did you mean about?"),
+        ('[about]\ncolour = "red"', """about.colour: must look like "#0b57a4", not 'red'"""),
+        (
+            '[about]\ncolour = "#ffd54f"',
+            "about.colour: is too light to read on white: its contrast is 1.4, and text needs 4.5",
+        ),
         ('[about]\ntitel = "x"', "about.titel: is not a key here. Did you mean title?"),
         ("[about]\ntitle = 3", "about.title: must be one line of text, not 3"),
         ('[about]\ntitle = "two\\nlines"', "about.title: must be one line of text"),

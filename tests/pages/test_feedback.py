@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import csv
+import hashlib
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -130,3 +132,16 @@ def test_pages_go_into_the_feedback_of_nbgrader(attn: Attn, reports: Path, tmp_p
     assert with_page(text, "<p>other</p>") == with_page(made, "<p>other</p>")
     for wrong in (["--nbgrader", tmp_path, "--to", tmp_path / "new"], [], ["--nbgrader", reports]):
         assert attn("feedback", reports, *wrong).returncode == 2
+
+
+def test_pages_have_the_colour_of_the_course(tiny: Course) -> None:
+    (tiny.root / "course.toml").write_text('[about]\ntitle = "Squares"\ncolour = "#7a1fa2"\n')
+    text, leak = PageMaker(tiny).page(made_mark(module="01_tiny"), made_report(module="01_tiny"))
+    assert leak == ""
+    assert "--link: #7a1fa2" in text
+    policy = re.search(r"style-src '(sha256-[^']+)'", text)
+    style = re.search(r"<style>(.*?)</style>", text, re.DOTALL)
+    assert policy is not None
+    assert style is not None
+    digest = hashlib.sha256(style[1].encode()).digest()
+    assert policy[1] == f"sha256-{base64.b64encode(digest).decode()}", "or no browser would use it"

@@ -17,6 +17,7 @@ from cli.author.site.home_page import home_page
 from cli.author.site.site_map import site_map
 from cli.author.site.staging import stage
 from grader.authoring.leak_search import LeakSearch, searched
+from grader.course.colour import lightened
 from grader.course.course import Course
 from grader.course.course_file import read_course_file
 
@@ -51,6 +52,7 @@ def build_site(course: Course, folder: Path) -> int:
         stage(pages, home_page(course, pages), source)
         _run_sphinx(course, source, built, Path(scratch, "remembered"))
         _make_accessible(built)
+        _give_colour(built / "_static" / "site.css", read_course_file(course.root).about.colour)
         shown = [view for view in read_course_file(course.root).views if view.site_page]
         for view in shown:
             made = importlib.import_module(view.module).site_page(course, Path(scratch, view.name))
@@ -87,6 +89,18 @@ def _run_sphinx(course: Course, source: Path, target: Path, remembered: Path) ->
     done = subprocess.run(words, stderr=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         raise SiteError(f"Sphinx could not build every page:\n{done.stderr}")
+
+
+def _give_colour(style: Path, colour: str) -> None:
+    """Give links the colour of the course, by the names that the theme has for it."""
+    if not colour:
+        return
+    light, dark = (
+        f"--color-brand-primary: {one}; --color-brand-content: {one};" for one in (colour, lightened(colour))
+    )
+    rules = [f"body {{ {light} }}", f'@media screen {{ body[data-theme="dark"] {{ {dark} }} }}']
+    rules += [f'@media screen and (prefers-color-scheme: dark) {{ body:not([data-theme="light"]) {{ {dark} }} }}', ""]
+    style.write_text(style.read_text(encoding="utf-8") + "\n".join(rules), encoding="utf-8")
 
 
 def _make_accessible(folder: Path) -> None:
