@@ -22,8 +22,6 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
-
 import grader
 from grader.authoring.encoded_texts import encoded_in
 from grader.course.course import Course
@@ -160,6 +158,8 @@ def _weight(words: Iterable[str], public: frozenset[str]) -> int:
 @cache
 def ordinary_words() -> frozenset[str]:
     """Return the words of other code: Python's and NumPy's own names, and every word in our engine."""
+    import numpy as np  # here, because `attn release --help` imports this file
+
     engine = (path.read_text(encoding="utf-8") for path in Path(grader.__file__).parent.rglob("*.py"))
     names = {*keyword.kwlist, *keyword.softkwlist, *dir(builtins), *dir(np), *sys.stdlib_module_names}
     for kind in (str, bytes, int, float, list, dict, set, np.ndarray):
