@@ -5,11 +5,14 @@ A sentence holds only what the exception itself says, and what is true of the ar
 
 from __future__ import annotations
 
+import builtins
 import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
+
+import numpy as np
 
 from grader.core.compare import shape_of
 from grader.core.safe_text import one_line
@@ -100,16 +103,16 @@ def _sizes(found: re.Match[str], given: Given) -> str:
 def _product(found: re.Match[str], given: Given) -> str:
     right, left = found.groups()
     return (
-        f"in a matrix product, the left side ends in {left} columns, but the right side has {right} rows: these two "
-        f"numbers must be equal.{given.shapes}"
+        f"in a matrix product, the left side has {_count(int(left), 'column', 'columns')}, but the right side has "
+        f"{_count(int(right), 'row', 'rows')}: these two numbers must be equal.{given.shapes}"
     )
 
 
 def _torch_product(found: re.Match[str], given: Given) -> str:
     rows, columns, other_rows, other_columns = found.groups()
     return (
-        f"a matrix product of {rows} × {columns} and {other_rows} × {other_columns}: the {columns} columns of the "
-        f"left and the {other_rows} rows of the right must be equal.{given.shapes}"
+        f"in a matrix product of {rows} × {columns} and {other_rows} × {other_columns}, the {columns} and the "
+        f"{other_rows} in the middle must be equal.{given.shapes}"
     )
 
 
@@ -137,7 +140,8 @@ def _into(found: re.Match[str], given: Given) -> str:
 
 def _index(found: re.Match[str], given: Given) -> str:
     index, size = int(found[1]), int(found[2])
-    return f"there is no place {index}: an axis of size {size} has the places 0 to {size - 1}.{given.shapes}"
+    places = f"has the places 0 to {size - 1}" if size > 1 else "has only the place 0" if size else "has no place"
+    return f"there is no place {index}: an axis of size {size} {places}.{given.shapes}"
 
 
 def _axis(found: re.Match[str], given: Given) -> str:
@@ -178,7 +182,7 @@ def _attribute(found: re.Match[str], given: Given) -> str:
     owner, name = found.groups()
     if owner == given.path.partition(".")[0]:
         return f"no line has set self.{name} before this one."
-    if owner in ("list", "tuple"):
+    if owner in ("list", "tuple") and hasattr(np.ndarray, name):
         return f"a {owner} is not an array: it has no {name}. np.asarray makes an array of it."
     return f"{_article(owner)} has no {name}."
 
@@ -210,11 +214,13 @@ def _not_for(found: re.Match[str], given: Given) -> str:
 def _operands(found: re.Match[str], given: Given) -> str:
     kinds = [one for one in found.groups() if one]
     more = " A list does not compute entry by entry: np.asarray makes an array of it." if "list" in kinds else ""
+    more += " A function with several results returns a tuple of them." if "tuple" in kinds else ""
     return f"the operator does not work on {_joined([_article(one) for one in kinds])}.{more}"
 
 
 def _no_sequence(found: re.Match[str], given: Given) -> str:
-    return f"{_article(found[1])} has no entries."
+    called = " Are the round brackets of a call missing?" if "function" in found[1] or "method" in found[1] else ""
+    return f"{_article(found[1])} has no entries.{called}"
 
 
 def _key(found: re.Match[str], given: Given) -> str:
@@ -286,7 +292,9 @@ _KINDS = (
     _kind("ValueError", r"axis (-?\d+) is out of bounds for array of dimension (\d+)", _axis),
     _kind("ValueError", r"axes don't match array", lambda _, given: f"transpose needs each axis of the array exactly once.{given.shapes}"),
     _kind("RuntimeError", r"number of dimensions in the tensor input does not match the length of the desired ordering", lambda _, given: f"permute needs each axis of the tensor exactly once.{given.shapes}"),
-    _kind("TypeError", r"slice indices must be integers|cannot be interpreted as an integer", "a size or a place must be a whole number. `/` gives a float, `//` a whole number."),
+    _kind("TypeError", r"slice indices must be integers|cannot be interpreted as an integer|must be tuple of ints, ?but got float", "a size or a place must be a whole number. `/` gives a float, `//` a whole number."),
+    _kind("RuntimeError", r"Index tensor must have the same number of dimensions", "the indices need as many axes as the tensor that they choose from."),
+    _kind("RuntimeError", r"probability tensor contains", "some of these probabilities are negative, NaN or infinite."),
     # one answer for many entries
     _kind(
         "ValueError",
@@ -302,6 +310,7 @@ _KINDS = (
     ),
     _kind("TypeError", r"only (?:length-1|0-dimensional|size-1) arrays can be converted", "float(), int() and the functions of math take one number, and this is an array. NumPy's functions work on arrays."),
     _kind("ValueError", r"can only convert an array of size 1", "this makes one number of an array, which has more than one."),
+    _kind("ValueError", r"only one element tensors can be converted", "float(), int() and the functions of math take one number, and this tensor has more."),
     _kind("RuntimeError", r"Tensor with \d+ elements cannot be converted to Scalar", "float(), int() and .item() take one number, and this tensor has more."),
     # names
     _kind("UnboundLocalError", r"local variable '(\w+)'", _unbound),
@@ -335,6 +344,7 @@ _KINDS = (
     _kind("TypeError", r"can't multiply sequence|can only concatenate (list)", "a list does not compute entry by entry. np.asarray makes an array of it."),
     _kind("TypeError", r"must be Tensor, not ([\w.]+)", lambda found, _: f"torch needs a tensor here, and this is {_article(found[1])}."),
     _kind("TypeError", r"list indices must be integers or slices, not (\w+)", "a list takes one place in [ ]. np.asarray makes an array, which takes one for each axis."),
+    _kind("TypeError", r"tuple indices must be integers or slices, not (\w+)", "a tuple takes one whole number or a slice in [ ]."),
     _kind("TypeError", r"must be real number, not", "the functions of math take one number. NumPy's and PyTorch's work on arrays."),
     # calls
     _kind("TypeError", r"([\w.]+)\(\) got an unexpected keyword argument '(\w+)'", _keyword),
@@ -362,7 +372,9 @@ def _count(number: int, one: str, many: str) -> str:
 def _article(name: str) -> str:
     """Return the name of a type with its article."""
     usual = {"NoneType": "None", "numpy.ndarray": "an array", "ndarray": "an array", "Tensor": "a tensor"}
-    return usual.get(name) or f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
+    if name not in usual and name not in dir(builtins) and name not in ("function", "method"):
+        return f"an object of the class {name}"
+    return usual.get(name) or f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
 def _spaced(text: str) -> str:

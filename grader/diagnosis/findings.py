@@ -65,6 +65,8 @@ def findings(
             continue
         if any(one.way and matcher.follows(one.way, path, deviation.side) for one in found):
             continue
+        if matcher.raised_in(deviation) & {one.path for one in found}:
+            continue
         called = [one for one in found if not one.is_unwritten and _is_called(one.path, path, named_by)]
         if {one.path for one in called if one.way is None or one.also} & prints.builds_on[path]:
             continue
@@ -78,8 +80,12 @@ def findings(
 
 
 def _is_called(earlier: str, path: str, named_by: NamedBy | None) -> bool:
-    """Whether a function may call an earlier one: its code names it. Without code it may."""
-    return named_by is None or earlier.rpartition(".")[2] in named_by(path)
+    """Whether a function may call an earlier one: its code names it. Without code it may.
+
+    It may get an object of another class as an argument, and call that without a name.
+    """
+    owner, _, name = earlier.rpartition(".")
+    return named_by is None or (owner != "" and owner != path.rpartition(".")[0]) or name in named_by(path)
 
 
 def stated_properties(prints: Fingerprints, observed: Observed) -> tuple[StatedProperties, ...]:

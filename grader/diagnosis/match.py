@@ -70,6 +70,12 @@ class Matcher:
         own = ("", path, f"{path.partition('.')[0]}.__init__")
         return "" if raised.function in own else raised.function
 
+    def raised_in(self, deviation: Deviation) -> frozenset[str]:
+        """Return the function that raised in all the calls that show a deviation, if it is one function."""
+        raised = [self.observed[number].raised for number in deviation.probes]
+        functions = {one.function if one else "" for one in raised}
+        return frozenset(functions if len(functions) == 1 and "" not in functions else ())
+
     def deviation(self, path: str) -> Deviation | None:
         """Return how a function differs from the reference; None if it does not."""
         numbers = self.prints.of_path(path)

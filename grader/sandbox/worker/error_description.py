@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import keyword
 import traceback
 from collections.abc import Collection
 from pathlib import Path
@@ -83,8 +84,9 @@ def _meant(error: BaseException, message: str) -> str:
             names = set(dir(error.obj))
         else:
             frame = list(traceback.walk_tb(error.__traceback__))[-1][0]
-            names = {*frame.f_locals, *frame.f_globals, *frame.f_builtins}
-        found = difflib.get_close_matches(str(error.name), sorted(names - {error.name}), 1, _LIKE)
+            names = {*frame.f_locals, *frame.f_globals, *frame.f_builtins} - {*keyword.kwlist}
+        public = sorted(name for name in names if not name.startswith("__"))
+        found = difflib.get_close_matches(str(error.name), public, 1, _LIKE)
     except BaseException:  # noqa: BLE001
         return ""
     return found[0][:MAX_NAME] if found else ""

@@ -55,7 +55,7 @@ class ScaledDotProductAttention(nn.Module):
 
 # %% numpy_function
 # NumPy inside the layer.
-# Expected: no name
+# Expected: no name; In words: 
 class ScaledDotProductAttention(nn.Module):
 
     def __init__(self, d_k, dropout=0.0):

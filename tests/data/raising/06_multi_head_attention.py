@@ -2,7 +2,7 @@
 
 # %% tuple_is_no_number
 # A size that is a float.
-# Expected: no name; split_heads
+# Expected: no name; a size or a place must be a whole number
 def split_heads(x, num_heads):
     batch, length, embed_dim = x.shape
     if embed_dim % num_heads != 0:
@@ -115,7 +115,7 @@ class MultiHeadAttention(nn.Module):
 
 # %% index_of_shape
 # An axis that is not there.
-# Expected: no name
+# Expected: no name; there are fewer axes
 def split_heads(x, num_heads):
     batch, length, embed_dim = x.shape[0], x.shape[1], x.shape[3]
     if embed_dim % num_heads != 0:

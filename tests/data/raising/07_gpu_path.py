@@ -43,7 +43,7 @@ def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
 
 # %% list_has_no_to
 # A method that a list does not have.
-# Expected: no name; it has no to
+# Expected: no name; a list has no to
 def move_batch(batch, device):
     if isinstance(batch, torch.Tensor):
         return batch.to(device, non_blocking=True)

@@ -2,7 +2,7 @@
 
 # %% shapes
 # An axis is missing.
-# Expected: no name; do not fit
+# Expected: no name; fit
 def sinusoidal_positions(seq_len, d_model, base=10000.0):
     if seq_len < 1:
         raise ValueError(f'seq_len must be at least 1, not {seq_len}')
@@ -27,7 +27,7 @@ def rope_frequencies(head_dim, base=10000.0):
 
 # %% list_minus
 # Positions may be a list.
-# Expected: no name
+# Expected: no name; a list takes one place
 def apply_rope(x, positions, base=10000.0):
     angles = positions[:, None] * rope_frequencies(x.shape[-1], base)
     cos, sin = (np.cos(angles), np.sin(angles))
@@ -40,7 +40,7 @@ def apply_rope(x, positions, base=10000.0):
 
 # %% slopes_not_called
 # The brackets of a call are missing.
-# Expected: no name
+# Expected: no name; Are the round brackets of a call missing?
 def alibi_bias(num_heads, n_q, n_k):
     slopes = alibi_slopes
     distance = np.abs(np.arange(n_k - n_q, n_k)[:, None] - np.arange(n_k))

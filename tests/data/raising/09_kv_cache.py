@@ -29,10 +29,10 @@ class KVCache:
 
 
 # %% repeat_of_a_keyword
-# The keyword of NumPy.
+# A misspelt keyword.
 # Expected: no name; repeat_kv
 def repeat_kv(x, n_rep):
-    return x.repeat_interleave(n_rep, axis=1)
+    return x.repeat_interleave(n_rep, dims=1)
 
 
 # %% head_dim_forgotten

@@ -2,7 +2,7 @@
 
 # %% axis_missing
 # An axis is missing.
-# Expected: no name
+# Expected: no name; do not fit
 def merge_softmax(m, l, scores):
     m_new = np.maximum(m, scores.max(axis=-1))
     shift = np.where(np.isneginf(m_new), 0, m_new)

@@ -15,7 +15,7 @@ def sliding_window_mask(n, window, causal=True):
 
 # %% key_of_a_tuple
 # A tuple read like a dict.
-# Expected: no name
+# Expected: no name; a tuple takes one whole number
 def linear_attention_step(state, q, k, v):
     if np.shape(q)[-1] != np.shape(k)[-1]:
         raise ValueError(f'q has {np.shape(q)[-1]} numbers, but k has {np.shape(k)[-1]}')
