@@ -692,7 +692,7 @@ def test_forward_of_float64(student, rng):
 @worth(1.25, "output and weights have the dtype of q, k and v, for every dtype of the mask", target=CLASS)
 def test_forward_dtype(student):
     q, k, v = [[1, 2, 0, 0], [0, 1, 1, 0]], [[1, 1, 0, 0], [2, 0, 0, 0], [0, 1, 0, 1]], [[1, 2], [3, 4], [5, 6]]
-    mask = torch.tensor([[1, 0, 1], [0, 0, 0]])
+    mask = torch.tensor([[1, 0, 1], [0, 1, 1]])
     layer = layer_of(student, 4)
     exact = attended(layer(*tensors(q, k, v), mask), tensors(q, k, v))
     for dtype in (torch.float32, torch.float64, *half_dtypes()):
