@@ -110,8 +110,7 @@ def says(case: Case, found: ProbeOutcome) -> list[str]:
 def outcome(case: Case, got: dict[str, Any]) -> ProbeOutcome:
     """Return what was pasted as an outcome, like the one that the diagnosis saw."""
     if "error" in got:
-        raised = case.found.raised
-        return replace(case.found, raised=raised and replace(raised, types=(got["error"],)))
+        return case.found
     if "rerun(" in case.diagnosis.paste and "after=True" in case.diagnosis.paste:
         return replace(case.found, changed={name: got["value"][name] for name in case.found.changed})
     return ProbeOutcome("returned", got["value"], raw=case.found.raw)
@@ -121,9 +120,10 @@ def differences(made: Sequence[Case], course: Course, folder: Path) -> list[str]
     """Paste failures, and return those that gave something else than the screen says."""
     wrong = []
     for case, got in zip(made, pasted(made, course, folder), strict=True):
-        raised = case.found.raised
+        raised = case.found.ended != "returned"
         expected, given = says(case, case.found), says(case, outcome(case, got))
-        if (raised is not None) != ("error" in got) or (raised and got["error"] != raised.type.rpartition(".")[2]):
+        error = case.found.raised.type.rpartition(".")[2] if case.found.raised else ""
+        if raised != ("error" in got) or (raised and got["error"] != error):
             wrong.append(f"{case.name}: {case.diagnosis.paste}: {got} instead of {case.found}")
         elif expected != given:
             wrong.append(f"{case.name}: {case.diagnosis.paste}: {given} instead of {expected}")
