@@ -228,7 +228,7 @@ def _is_of_arrays(value: Any) -> bool:
 
 def _ending(outcome: ProbeOutcome) -> str:
     if outcome.ended == "returned":
-        return f"it returns {_shown(outcome.value)}"
+        return f"it returns {_shown(outcome.value if outcome.raw is None else outcome.raw)}"
     where = f", in line {outcome.place.number}" if outcome.place else ""
     return f"it raises {outcome.error or 'an exception'}{_naming(outcome.numbers)}{where}"
 

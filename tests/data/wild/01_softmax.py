@@ -18,7 +18,7 @@ def softmax(x, axis=-1):
 
 # %% best_known_answer
 # One maximum of the array, and sums along axis 0, as in a well-known answer on the web.
-# Expected: axis_zero
+# Expected: axis_zero_and_global_max or axis_zero
 def softmax(x, axis=-1):
     """Compute softmax values for each sets of scores in x."""
     e_x = np.exp(x - np.max(x))
@@ -27,14 +27,14 @@ def softmax(x, axis=-1):
 
 # %% sums_of_columns
 # The first quiz of an online course: np.sum(..., axis=0), and nothing is subtracted.
-# Expected: axis_zero or no_max_subtraction
+# Expected: axis_zero_without_a_maximum or axis_zero or no_max_subtraction
 def softmax(x, axis=-1):
     return np.exp(x) / np.sum(np.exp(x), axis=0)
 
 
 # %% builtin_sum
 # The built-in sum adds up the rows of an array.
-# Expected: axis_zero or no_max_subtraction
+# Expected: axis_zero_without_a_maximum or axis_zero or no_max_subtraction
 def softmax(x, axis=-1):
     exps = np.exp(x)
     total = sum(exps)
@@ -86,7 +86,7 @@ def softmax(x, axis=-1):
 
 # %% in_place_maximum
 # x -= ... as in the notes of a vision course.
-# Expected: modifies_input
+# Expected: subtracts_in_place or modifies_input
 def softmax(x, axis=-1):
     x -= np.max(x, axis=axis, keepdims=True)
     return np.exp(x) / np.sum(np.exp(x), axis=axis, keepdims=True)
@@ -94,7 +94,7 @@ def softmax(x, axis=-1):
 
 # %% in_place_global_maximum
 # x -= np.max(x), and one sum.
-# Expected: modifies_input or one_maximum_and_one_sum
+# Expected: subtracts_in_place or modifies_input or one_maximum_and_one_sum
 def softmax(x, axis=-1):
     x -= np.max(x)
     return np.exp(x) / np.sum(np.exp(x))
