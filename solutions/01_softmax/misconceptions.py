@@ -416,6 +416,17 @@ def softmax(x, axis=-1):
     return [value / total for value in exps]
 
 
+# %% list_of_one_row_with_its_maximum
+LIKELY = "plain Python goes through one row of numbers and returns a list, not an array"
+HINT = "What is type(softmax(np.array([1.0, 2.0])))? Which NumPy functions work on all entries of an array at once?"
+
+
+def softmax(x, axis=-1):
+    largest = max(x)
+    exps = [np.exp(score - largest) for score in x]
+    return [value / sum(exps) for value in exps]
+
+
 # %% returns_a_list
 LIKELY = "a list comes back, not an array, and `axis` is not used"
 HINT = "What is type(softmax(np.array([1.0, 2.0])))? Call softmax(x, axis=0) and axis=1. Are the results different?"
@@ -836,6 +847,25 @@ HINT = "Round what you print, not what you return. Do your weights sum to exactl
 REPLACE = {
     "return softmax(np.asarray(x) / float(temperature), axis=axis)": (
         "return np.round(softmax(np.asarray(x) / float(temperature), axis=axis), 4)"
+    ),
+}
+
+# %% temperature_asserted
+LIKELY = "an `assert` refuses the temperature; that is an AssertionError, and Python can be told to skip it"
+HINT = "Which exception does the docstring ask for? How do you raise it yourself?"
+REPLACE = {
+    'if temperature <= 0:\nraise ValueError(f"temperature must be above 0, not {temperature}")': (
+        'assert temperature > 0, f"temperature must be above 0, not {temperature}"'
+    ),
+}
+
+# %% temperature_divides_one
+LIKELY = "the temperature is not checked: 1 / temperature raises Python's own error for 0, and nothing below 0"
+HINT = "Try a temperature of 0, then one of -1. Which exception does the docstring ask for, and what does it contain?"
+REPLACE = {
+    'if temperature <= 0:\nraise ValueError(f"temperature must be above 0, not {temperature}")': "",
+    "return softmax(np.asarray(x) / float(temperature), axis=axis)": (
+        "return softmax(np.asarray(x) * (1 / float(temperature)), axis=axis)"
     ),
 }
 

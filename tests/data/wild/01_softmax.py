@@ -163,6 +163,54 @@ def softmax(x, axis=-1):
     return [j / sum_of_exps for j in exps]
 
 
+# %% builtin_max
+# max and sum of Python's own, and an array comes back.
+# Expected: no name: a vector comes out right, and for a table the exception says what is wrong
+def softmax(x, axis=-1):
+    m = max(x)
+    exps = [np.exp(xi - m) for xi in x]
+    total = sum(exps)
+    return np.array([e / total for e in exps])
+
+
+# %% builtin_max_list
+# The same, and a list comes back.
+# Expected: list_of_one_row_with_its_maximum
+def softmax(x, axis=-1):
+    biggest = max(x)
+    nums = []
+    for value in x:
+        nums.append(np.exp(value - biggest))
+    return [n / sum(nums) for n in nums]
+
+
+# %% math_exp
+# math.exp in a comprehension, and an array comes back.
+# Expected: no name: a vector comes out right, and for a table the exception says what is wrong
+def softmax(x, axis=-1):
+    from math import exp
+
+    z = [exp(v) for v in x]
+    return np.array([v / sum(z) for v in z])
+
+
+# %% table_in_place
+# scores -= ... along axis 1, as in the notes of a vision course.
+# Expected: axis_one or subtracts_in_place
+def softmax(x, axis=-1):
+    x -= np.max(x, axis=1, keepdims=True)
+    probs = np.exp(x) / np.sum(np.exp(x), axis=1, keepdims=True)
+    return probs
+
+
+# %% columns_of_ones
+# The sums of rows, transposed back: (np.exp(x).T / ...).T.
+# Expected: no name: only tables of two axes work at all, and its values are right there
+def softmax(x, axis=-1):
+    e = np.exp(x - x.max())
+    return (e.T / np.sum(e, axis=1)).T
+
+
 # %% list_of_rows
 # A list comprehension over rows, and a list comes back.
 # Expected: returns_a_list
@@ -354,6 +402,23 @@ def softmax_with_temperature(x, temperature, axis=-1):
     scaled = x / temperature
     e = np.exp(scaled - np.max(scaled, axis=axis, keepdims=True))
     return e / e.sum(axis=axis, keepdims=True)
+
+
+# %% temperature_type_error
+# Another exception than the one that is asked for.
+# Expected: no name: which exception it is stands in the first line
+def softmax_with_temperature(x, temperature, axis=-1):
+    if temperature <= 0:
+        raise Exception(f"invalid temperature {temperature}")
+    return softmax(x / float(temperature), axis=axis)
+
+
+# %% temperature_inverse
+# 1 / temperature as a factor: Python refuses to divide by 0, in its own words.
+# Expected: temperature_divides_one
+def softmax_with_temperature(x, temperature, axis=-1):
+    beta = 1.0 / temperature
+    return softmax(beta * x, axis=axis)
 
 
 # %% temperature_zero_becomes_small
