@@ -41,6 +41,7 @@ class Named:
     title: str
     true: tuple[frozenset[str], ...]
     found: tuple[Finding, ...]
+    defined: frozenset[str]
 
     @property
     def given(self) -> frozenset[str]:
@@ -59,8 +60,9 @@ class Named:
 
     @property
     def should(self) -> int:
-        """The number of mistakes in the file that should have a name."""
-        return sum(map(bool, self.true))
+        """The number of mistakes in the file that should have a name. What calls unwritten code cannot be judged."""
+        unwritten = {one.target for one in self.found if one.way is None and one.deviation is None}
+        return 0 if unwritten & self.defined else sum(map(bool, self.true))
 
     def __str__(self) -> str:
         verdict = "UNTRUE" if self.untrue else "no name" if not self.should else f"{self.named} of {self.should}"
@@ -96,12 +98,14 @@ def names_of(course: Course, module: Module, prints: Fingerprints, texts: Mappin
     """Return what is found in each file. Its title has the names of its cases."""
     suite, spawner = full_suite(course, module), shared_workers(module.backend).spawner
     observer = ProbeRunner(suite, lambda program: Session(spawner, program, Limits()), prints.probes)
-    true = {case.name: accepted(case) for case in cases("wild", module.name)}
+    known = {case.name: case for case in cases("wild", module.name)}
     found = []
     for title, text in texts.items():
         observed = observer.of(submission_of(course, module, text))
         there = tuple(findings(prints, observed.outcomes, observed.answers))
-        found.append(Named(title, tuple(true[name] for name in title.split(" + ")), there))
+        inside = [known[name] for name in title.split(" + ")]
+        defined = frozenset(name for case in inside for name in _defines(case))
+        found.append(Named(title, tuple(map(accepted, inside)), there, defined))
     return found
 
 

@@ -87,6 +87,15 @@ def dot_product(a, b):
     return products
 
 
+# %% array_of_products
+# a * b, and nothing is added up.
+# Expected: products_in_an_array
+def dot_product(a, b):
+    if len(a) != len(b):
+        raise ValueError(f"{len(a)} and {len(b)}")
+    return np.multiply(a, b)
+
+
 # %% two_loops
 # One loop in the other: every entry of a meets every entry of b.
 # Expected: product_of_sums
@@ -284,7 +293,7 @@ def scale_factor(d_k, variance=1.0):
 
 # %% divided_by_variance
 # sqrt(d_k) / variance.
-# Expected: scale_divided_by_variance
+# Expected: scale_divided_by_variance or attention_upcasts_float32
 def scale_factor(d_k, variance=1.0):
     return np.sqrt(d_k) / variance
 
@@ -339,7 +348,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 # %% first_version
 # What a student writes first: no mask, no batch, no maximum, nothing refused.
-# Expected: mask_ignored or no_maximum_subtracted or attention_upcasts_float32
+# Expected: mask_and_maximum_missing or mask_ignored or no_maximum_subtracted or attention_upcasts_float32
 def scaled_dot_product_attention(Q, K, V, mask=None):
     n_q, d_k = Q.shape
     n_k, d_v = V.shape
@@ -794,7 +803,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 # %% last_value_only
 # = where += belongs, in the loop over the keys.
-# Expected: output_overwritten
+# Expected: output_overwritten or output_of_the_last_key
 def scaled_dot_product_attention(Q, K, V, mask=None):
     d_k = Q.shape[-1]
     if d_k != K.shape[-1]:
@@ -878,8 +887,8 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% epsilon_in_the_sum
-# 1e-9 is added to the sum, against a division by 0.
-# Expected: attention_epsilon_of_1e_9
+# 1e-8 is added to the sum, against a division by 0.
+# Expected: attention_epsilon_of_1e_8
 def scaled_dot_product_attention(Q, K, V, mask=None):
     d_k = Q.shape[-1]
     if d_k != K.shape[-1]:
@@ -895,7 +904,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
     for i in range(len(Q)):
         m = max((scores[i, j] for j in range(len(K)) if full[i, j]), default=0)
         e = [math.exp(scores[i, j] - m) if full[i, j] else 0.0 for j in range(len(K))]
-        z = sum(e) + 1e-9
+        z = sum(e) + 1e-8
         for j in range(len(K)):
             weights[i, j] = e[j] / z
             for c in range(V.shape[1]):
