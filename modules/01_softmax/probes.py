@@ -78,7 +78,8 @@ PROBES = [
     probe("softmax_with_temperature", HIGH, 0.5),
     probe("softmax_with_temperature", APART, 4.0),
     probe("softmax_with_temperature", FINE, 2.0),
-    probe("softmax_with_temperature", PAIR, 0.0, look=accepted),  # no `names`: any message is likely to contain a 0
-    probe("softmax_with_temperature", PAIR, -2.0, names=(-2.0,), look=accepted),
+    # No `names`: any message is likely to contain a 0.
+    probe("softmax_with_temperature", PAIR, 0.0, look=accepted, said="[0, 1] at a temperature of 0"),
+    probe("softmax_with_temperature", PAIR, -2.0, names=(-2.0,), look=accepted, said="[0, 1] at a temperature of -2"),
     probe("softmax_with_temperature", SCORES, 2.0),
 ]

@@ -436,7 +436,7 @@ def softmax(x, axis=-1):
     if np.ndim(x) > 1:
         return [softmax(row) for row in x]
     largest = max(x)
-    exps = [float(np.exp(score - largest)) for score in x]
+    exps = [np.exp(score - largest) for score in x]
     return [value / sum(exps) for value in exps]
 
 
