@@ -7,12 +7,14 @@ import pytest
 from grader.course.course import Course
 from grader.diagnosis.diagnose import Diagnoser
 from tests.cases import cases
+from tests.conftest import ROOT
 from tests.diagnosis.wild import Named, accepted, files, names_of, paired_files
 from tests.quick import quick_or_exhaustive
 
+PAGE = ROOT / "docs" / "diagnosis.md"
 MODULES = sorted({case.module for case in cases("wild")})
 # Where the other functions are not written, a function that calls them cannot be judged.
-LEAST_ALONE, LEAST_OF_PAIRS = 0.75, 0.75
+LEAST_ALONE, LEAST_OF_PAIRS = 0.9, 0.6
 
 
 def found_in(course: Course, name: str, texts: dict[str, str]) -> list[Named]:
@@ -32,6 +34,14 @@ def test_a_mistake_gets_a_name_that_is_true_of_it(course: Course, name: str) -> 
     found = found_in(course, name, files(course, course.module(name)))
     assert {one.title: one.untrue for one in found if one.untrue} == {}
     assert [one.title for one in found if one.named < one.should] == []
+    none = sum(not one.should for one in found)
+    named = sum(one.named for one in found)
+    said = [
+        line.split(" | ")
+        for line in PAGE.read_text(encoding="utf-8").splitlines()
+        if f"| {name} | {len(found)} |" in line
+    ]
+    assert [(row[3], row[4]) for row in said] in ([], [(f"{named} of {named}", str(none))])
 
 
 @pytest.mark.parametrize("name", quick_or_exhaustive(MODULES))

@@ -279,7 +279,7 @@ def attention_scores(Q, K):
 
 # %% factor_for_multiplying
 # 1 / sqrt(d_k), as a factor to multiply by; variance is not used.
-# Expected: inverse_scale or scale_ignores_variance or inverse_root_of_d_k
+# Expected: inverse_scale or scale_ignores_variance
 def scale_factor(d_k, variance=1.0):
     return 1.0 / math.sqrt(d_k)
 
