@@ -188,7 +188,9 @@ def _numbers(found: Any, known: Any) -> Likeness:
     with np.errstate(invalid="ignore", over="ignore"):
         gap, size = np.abs(mine - other), np.abs(other)
         if not np.isfinite(gap).all():
-            off = ~((mine == other) | (np.isnan(mine) & np.isnan(other)))
+            tolerance = _tolerance(known)
+            close = np.isfinite(other) & (gap <= tolerance.absolute + tolerance.relative * size)
+            off = ~((mine == other) | (np.isnan(mine) & np.isnan(other)) | close)
             guarded = off & np.isnan(other) & (mine == 0)  # code that guards against 0/0 returns 0 there
             if guarded.any() and not (off & ~guarded).any():
                 return Likeness.NEAR

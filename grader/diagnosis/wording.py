@@ -247,7 +247,7 @@ def _given(probe: Probe, prints: Fingerprints, expected: ProbeOutcome) -> Given:
 
 def _ending(outcome: ProbeOutcome) -> str:
     if outcome.ended == "returned":
-        return f"it returns {_shown(outcome.value)}"
+        return f"it returns {_shown(outcome.value if outcome.raw is None else outcome.raw)}"
     raised = outcome.raised
     if raised is None:
         return f"it raises an exception{_naming(outcome.numbers)}"

@@ -26,11 +26,17 @@ def logarithms(value):
         return np.log(value)
 
 
+def accepted(_value):
+    """Return the same text for any result of arguments that should raise an error."""
+    return "not refused"
+
+
 PROBES = [
     probe("softmax", PAIR),
     probe("softmax", SQUARE, reads=Weights(SQUARE)),
     probe("softmax", ROWS, reads=Weights(ROWS)),
     probe("softmax", ROWS, kwargs={"axis": 0}),
+    probe("softmax", SQUARE, kwargs={"axis": 0}),
     probe("softmax", BLOCK),
     probe("softmax", BLOCK, kwargs={"axis": 1}),
     probe("softmax", BLOCK, kwargs={"axis": 0}),
@@ -41,6 +47,7 @@ PROBES = [
     probe("softmax", SPIKE),
     probe("softmax", np.array([0.0, 800.0])),
     probe("softmax", APART),
+    probe("softmax", APART.T.copy()),
     probe("softmax", FAR, look=logarithms, said="[0, -20, -40, -300], in logarithms"),
     probe("softmax", FINE),
     probe("softmax", FLOAT32),
@@ -71,7 +78,8 @@ PROBES = [
     probe("softmax_with_temperature", HIGH, 0.5),
     probe("softmax_with_temperature", APART, 4.0),
     probe("softmax_with_temperature", FINE, 2.0),
-    probe("softmax_with_temperature", PAIR, 0.0),  # no `names`: any message is likely to contain a 0
-    probe("softmax_with_temperature", PAIR, -2.0, names=(-2.0,)),
+    # No `names`: any message is likely to contain a 0.
+    probe("softmax_with_temperature", PAIR, 0.0, look=accepted, said="[0, 1] at a temperature of 0"),
+    probe("softmax_with_temperature", PAIR, -2.0, names=(-2.0,), look=accepted, said="[0, 1] at a temperature of -2"),
     probe("softmax_with_temperature", SCORES, 2.0),
 ]

@@ -83,26 +83,25 @@ def accepted(_value):
 
 def floats(value):
     """Return an array as float64. Entries that were cut or rounded still show it in their values."""
-    return value.astype(float)
+    return value.astype(float) if isinstance(value, np.ndarray) else value
 
 
-def output_of(value):
-    """Return the output only. Where the sum is 0, the same mistake can make a blocked weight 0 or NaN."""
-    output, _ = value
-    return output
+def of_a_pair(look):
+    """Return a function for the pair (output, weights). Anything else is kept: it is wrong as it is."""
+    return lambda value: look(*value) if isinstance(value, tuple) and len(value) == 2 else value
 
 
-def weights_of(value):
-    """Return the weights only. Values wider than the keys do not change them."""
-    _, weights = value
-    return weights
+def without_nan(array):
+    """Return an array with 0 for NaN."""
+    return np.where(np.isnan(array), 0, array)
 
 
-def as_floats(value):
-    """Return the output and the weights as float64."""
-    output, weights = value
-    return floats(output), floats(weights)
-
+# Where a sum is 0, the same mistake can make a weight 0 or NaN.
+output_of = of_a_pair(lambda output, _: output)
+zero_for_nan = of_a_pair(lambda output, weights: (without_nan(output), without_nan(weights)))
+# Values that are wider than the keys do not change the weights.
+weights_of = of_a_pair(lambda _, weights: weights)
+as_floats = of_a_pair(lambda output, weights: (floats(output), floats(weights)))
 
 PROBES = [
     probe("dot_product", vector(2), vector(3)),
@@ -119,7 +118,8 @@ PROBES = [
     probe("dot_product", vector(1.5, 2, -1, dtype=np.float32), vector(2, 1, 4, dtype=np.float32)),
     probe("dot_product", Q[0], K[4]),
     probe("dot_product", vector(1, 2, 3), vector(1, 1, 1, 1, 1), names=(3, 5)),
-    probe("dot_product", vector(2), vector(4, 1), names=(1, 2)),
+    probe("dot_product", vector(2, 0, 1), vector(4, 1, 3, 1), names=(3, 4)),
+    probe("dot_product", vector(1, 2, 4, 1, 1, 1), vector(1, 1, 1), names=(6, 3)),
     probe("attention_scores", np.array([[2.0]]), np.array([[3.0]])),
     probe("attention_scores", np.array([[1.0, 2]]), np.array([[3.0, 0], [-1, 1]])),
     probe("attention_scores", np.array([[2.0, 1, 1.5]]), np.array([[1.0, 1, 2.5], [1, 0, -2.5]]), look=floats),
@@ -169,6 +169,8 @@ PROBES = [
     probe(ATTENTION, QT, KT, VT, MASK_T, said="a batch of three, with a mask of shape (3, 1, 2)"),
     probe(ATTENTION, QS, KS, VS, np.tri(2), said="a batch of two, with one causal mask for both"),
     probe(ATTENTION, Q_HIGH, K_HIGH, V23[:, :1]),
+    probe(ATTENTION, Q_HIGH, K_HIGH, V23, look=zero_for_nan, said="scores of 5000 and of -5000"),
+    probe(ATTENTION, Q_HIGH[1:], K_HIGH, V23, look=zero_for_nan),
     probe(ATTENTION, Q_SPIKE, K_SPIKE, V23, np.array([[0, 1, 1], [1, 0, 1]])),
     probe(ATTENTION, Q_DEEP, K_DEEP, V23, np.array([[0, 1, 1], [1, 1, 0]]), look=output_of),
     probe(ATTENTION, *WHOLE),

@@ -217,6 +217,241 @@ def softmax(x, axis=-1):
     return exps / exps.sum(axis=axis, keepdims=True)
 
 
+# %% one_sum_without_a_maximum
+LIKELY = "all entries of the array share one sum, and no maximum is subtracted before the exponentials"
+HINT = "Each row of softmax(np.ones((2, 2))) should sum to 1. What is np.exp(1000)?"
+REPLACE = {
+    "shifted = x - x.max(axis=axis, keepdims=True)\nexps = np.exp(shifted)": ("exps = np.exp(x)"),
+    "return exps / exps.sum(axis=axis, keepdims=True)": ("return exps / exps.sum()"),
+}
+
+# %% one_maximum_and_one_sum
+LIKELY = "the whole array shares one maximum and one sum; the argument `axis` is not used"
+HINT = "What is softmax(x).sum() for a 3 × 4 array? Each row should have a maximum and a sum of its own."
+REPLACE = {
+    "shifted = x - x.max(axis=axis, keepdims=True)\nexps = np.exp(shifted)": ("exps = np.exp(x - x.max())"),
+    "return exps / exps.sum(axis=axis, keepdims=True)": ("return exps / exps.sum()"),
+}
+
+# %% axis_zero_and_global_max
+LIKELY = "the sums are taken along axis 0, whatever `axis` is, and the whole array shares one maximum"
+HINT = "Compare softmax(x).sum(axis=0) with softmax(x).sum(axis=1) on a 2 × 3 array. Which of them is all ones?"
+REPLACE = {
+    "shifted = x - x.max(axis=axis, keepdims=True)\nexps = np.exp(shifted)": ("exps = np.exp(x - x.max())"),
+    "return exps / exps.sum(axis=axis, keepdims=True)": ("return exps / exps.sum(axis=0)"),
+}
+
+# %% axis_zero_without_a_maximum
+LIKELY = "the sums are taken along axis 0, whatever `axis` is, and no maximum is subtracted before the exponentials"
+HINT = "Compare softmax(x).sum(axis=0) with softmax(x).sum(axis=1) on a 2 × 3 array. What is np.exp(1000)?"
+REPLACE = {
+    "shifted = x - x.max(axis=axis, keepdims=True)\nexps = np.exp(shifted)": ("exps = np.exp(x)"),
+    "return exps / exps.sum(axis=axis, keepdims=True)": ("return exps / exps.sum(axis=0)"),
+}
+
+# %% axis_one
+LIKELY = "axis 1 is written in; the argument `axis` is not used, and a vector has no axis 1"
+HINT = "Call softmax(np.array([1.0, 2.0])), and softmax of an array of three axes. Which axis does the default -1 mean there?"
+REPLACE = {
+    "shifted = x - x.max(axis=axis, keepdims=True)\nexps = np.exp(shifted)": (
+        "exps = np.exp(x - x.max(axis=1, keepdims=True))"
+    ),
+    "return exps / exps.sum(axis=axis, keepdims=True)": ("return exps / exps.sum(axis=1, keepdims=True)"),
+}
+
+# %% axis_one_beyond_vectors
+LIKELY = "an array of two or more axes is always normalised along axis 1; the argument `axis` is not used"
+HINT = "Call softmax(x, axis=0) and softmax(x, axis=1) with a table x. Are the two results different?"
+REPLACE = {
+    "shifted = x - x.max(axis=axis, keepdims=True)\nexps = np.exp(shifted)": (
+        "axis = 1 if x.ndim > 1 else 0\nexps = np.exp(x - x.max(axis=axis, keepdims=True))"
+    ),
+}
+
+# %% only_tables_have_rows
+LIKELY = "rows are handled only where the array has two axes; in any other array all entries share one sum, and `axis` is not used"
+HINT = "Call softmax(np.zeros((2, 3, 4))). How many slices does it have along the last axis, and what does each sum to?"
+REPLACE = {
+    "shifted = x - x.max(axis=axis, keepdims=True)\nexps = np.exp(shifted)": (
+        "axis = -1 if x.ndim == 2 else None\nexps = np.exp(x - x.max(axis=axis, keepdims=True))"
+    ),
+}
+
+# %% maximum_without_keepdims
+LIKELY = "the maximum loses the axis it was taken along: `keepdims` is missing there"
+HINT = "Print x.shape and x.max(axis=axis).shape. How does NumPy line up a (4, 4) array with a (4,) one?"
+REPLACE = {
+    "shifted = x - x.max(axis=axis, keepdims=True)\nexps = np.exp(shifted)": ("exps = np.exp(x - x.max(axis=axis))"),
+}
+
+# %% sum_without_keepdims
+LIKELY = "the sum loses the axis it was taken along: `keepdims` is missing there"
+HINT = "Print exps.shape and exps.sum(axis=axis).shape. How does NumPy line up a (4, 4) array with a (4,) one?"
+REPLACE = {
+    "return exps / exps.sum(axis=axis, keepdims=True)": ("return exps / exps.sum(axis=axis)"),
+}
+
+# %% new_axis_at_the_end
+LIKELY = "the axis that the maximum and the sum lost is put back at the end, which is right for the last axis only"
+HINT = "Where is the lost axis if axis=0? Which argument of max and sum keeps it in its place?"
+REPLACE = {
+    "shifted = x - x.max(axis=axis, keepdims=True)\nexps = np.exp(shifted)": (
+        "exps = np.exp(x - x.max(axis=axis)[..., None])"
+    ),
+    "return exps / exps.sum(axis=axis, keepdims=True)": ("return exps / exps.sum(axis=axis)[..., None]"),
+}
+
+# %% clips_scores_at_500
+LIKELY = "scores beyond some hundreds are cut off to keep np.exp finite; this makes different scores equal"
+HINT = "Try softmax(np.array([1000.0, 1001.0])). The two weights should be different. Are yours?"
+REPLACE = {
+    "shifted = x - x.max(axis=axis, keepdims=True)\nexps = np.exp(shifted)": ("exps = np.exp(np.clip(x, -500, 500))"),
+}
+
+# %% nan_to_zero
+LIKELY = "the exponentials overflow, and the NaN that comes out is replaced by 0"
+HINT = "What should softmax(np.array([1000.0, 1001.0])) be? Do your weights sum to 1?"
+REPLACE = {
+    "shifted = x - x.max(axis=axis, keepdims=True)\nexps = np.exp(shifted)": ("exps = np.exp(x)"),
+    "return exps / exps.sum(axis=axis, keepdims=True)": (
+        "return np.nan_to_num(exps / exps.sum(axis=axis, keepdims=True))"
+    ),
+}
+
+# %% epsilon_of_1e_5
+LIKELY = "a small number is added to the sum to avoid a division by 0, so the weights do not sum to 1"
+HINT = "After you subtract the maximum, how small can the sum of the exponentials be? Can it be 0?"
+REPLACE = {
+    "return exps / exps.sum(axis=axis, keepdims=True)": ("return exps / (exps.sum(axis=axis, keepdims=True) + 1e-5)"),
+}
+
+# %% epsilon_of_1e_8
+LIKELY = "a small number is added to the sum to avoid a division by 0, so the weights do not sum to 1"
+HINT = "After you subtract the maximum, how small can the sum of the exponentials be? Can it be 0?"
+REPLACE = {
+    "return exps / exps.sum(axis=axis, keepdims=True)": ("return exps / (exps.sum(axis=axis, keepdims=True) + 1e-8)"),
+}
+
+# %% epsilon_of_1e_9
+LIKELY = "a small number is added to the sum to avoid a division by 0, so the weights do not sum to 1"
+HINT = "After you subtract the maximum, how small can the sum of the exponentials be? Can it be 0?"
+REPLACE = {
+    "return exps / exps.sum(axis=axis, keepdims=True)": ("return exps / (exps.sum(axis=axis, keepdims=True) + 1e-9)"),
+}
+
+# %% rounded_to_2_decimals
+LIKELY = "the result is rounded to 2 decimals"
+HINT = "Add up your weights of [0, 1, 2]. Is the sum exactly 1? Round what you print, not what you return."
+REPLACE = {
+    "return exps / exps.sum(axis=axis, keepdims=True)": (
+        "return np.round(exps / exps.sum(axis=axis, keepdims=True), 2)"
+    ),
+}
+
+# %% rounded_to_3_decimals
+LIKELY = "the result is rounded to 3 decimals"
+HINT = "Add up your weights of [0, 1, 2]. Is the sum exactly 1? Round what you print, not what you return."
+REPLACE = {
+    "return exps / exps.sum(axis=axis, keepdims=True)": (
+        "return np.round(exps / exps.sum(axis=axis, keepdims=True), 3)"
+    ),
+}
+
+# %% rounded_to_4_decimals
+LIKELY = "the result is rounded to 4 decimals"
+HINT = "Add up your weights of [0, 1, 2]. Is the sum exactly 1? Round what you print, not what you return."
+REPLACE = {
+    "return exps / exps.sum(axis=axis, keepdims=True)": (
+        "return np.round(exps / exps.sum(axis=axis, keepdims=True), 4)"
+    ),
+}
+
+# %% not_normalised
+LIKELY = "the exponentials are not divided by their sum"
+HINT = "Add up your weights of [0, 1, 2]. Which step of the formula makes the sum 1?"
+REPLACE = {
+    "return exps / exps.sum(axis=axis, keepdims=True)": ("return exps"),
+}
+
+# %% only_exponentials
+LIKELY = "the exponentials of the scores are returned as they are, not divided by their sum"
+HINT = "Add up your weights of [0, 1, 2]. Which step of the formula makes the sum 1?"
+REPLACE = {
+    "shifted = x - x.max(axis=axis, keepdims=True)\nexps = np.exp(shifted)": ("exps = np.exp(x)"),
+    "return exps / exps.sum(axis=axis, keepdims=True)": ("return exps"),
+}
+
+# %% no_exponential
+LIKELY = "the scores are divided by their sum, without the exponential"
+HINT = "What is the weight of a negative score? Where is e in the formula?"
+REPLACE = {
+    "shifted = x - x.max(axis=axis, keepdims=True)\nexps = np.exp(shifted)": ("exps = x"),
+}
+
+# %% sigmoid
+LIKELY = "every score goes through 1 / (1 + exp(-score)) on its own, which is the logistic function"
+HINT = "Add up your weights of [0, 1, 2]. Does the weight of 2 change when another score grows? It should."
+REPLACE = {
+    "shifted = x - x.max(axis=axis, keepdims=True)\nexps = np.exp(shifted)": ("exps = np.exp(-x)"),
+    "return exps / exps.sum(axis=axis, keepdims=True)": ("return 1 / (1 + exps)"),
+}
+
+# %% softmax_returns_logarithms
+LIKELY = "softmax returns the logarithms of the weights"
+HINT = "Can a share be negative? What undoes the logarithm?"
+REPLACE = {
+    "return exps / exps.sum(axis=axis, keepdims=True)": ("return shifted - np.log(exps.sum(axis=axis, keepdims=True))"),
+}
+
+# %% list_of_one_row
+LIKELY = "plain Python goes through one row of numbers and returns a list, not an array; the maximum is not subtracted"
+HINT = "What is type(softmax(np.array([1.0, 2.0])))? Which NumPy functions work on all entries of an array at once?"
+
+
+def softmax(x, axis=-1):
+    import math
+
+    exps = [math.exp(score) for score in x]
+    total = sum(exps)
+    return [value / total for value in exps]
+
+
+# %% list_of_one_row_with_its_maximum
+LIKELY = "plain Python goes through one row of numbers and returns a list, not an array"
+HINT = "What is type(softmax(np.array([1.0, 2.0])))? Which NumPy functions work on all entries of an array at once?"
+
+
+def softmax(x, axis=-1):
+    largest = max(x)
+    exps = [np.exp(score - largest) for score in x]
+    return [value / sum(exps) for value in exps]
+
+
+# %% returns_a_list
+LIKELY = "a list comes back, not an array, and `axis` is not used"
+HINT = "What is type(softmax(np.array([1.0, 2.0])))? Call softmax(x, axis=0) and axis=1. Are the results different?"
+
+
+def softmax(x, axis=-1):
+    if np.ndim(x) > 1:
+        return [softmax(row) for row in x]
+    largest = max(x)
+    exps = [np.exp(score - largest) for score in x]
+    return [value / sum(exps) for value in exps]
+
+
+# %% subtracts_in_place
+LIKELY = "the caller's array is changed: `x -= ...` works on x itself"
+HINT = "Print x before and after softmax(x). What is the difference between x -= m and x = x - m?"
+VALUES_RIGHT = True
+IN = "softmax"
+REPLACE = {
+    'x = np.asarray(x)\nx = x if x.dtype.kind == "f" else x.astype(np.float64)': ("x = np.asarray(x)"),
+    "shifted = x - x.max(axis=axis, keepdims=True)\nexps = np.exp(shifted)": (
+        "x -= x.max(axis=axis, keepdims=True)\nexps = np.exp(x)"
+    ),
+}
+
 # %% log_of_softmax
 LIKELY = "the logarithm is taken of the finished softmax, so a weight that underflows to 0 becomes -inf"
 HINT = "What is softmax([0, -2000])[1], and what is its logarithm? Take the logarithm on paper first."
@@ -317,6 +552,126 @@ IN = "log_softmax"
 REPLACE = {
     'x = np.asarray(x)\nx = x if x.dtype.kind == "f" else x.astype(np.float64)': "x = np.asarray(x, dtype=np.float64)",
 }
+
+# %% log_one_maximum_and_one_sum
+LIKELY = "log_softmax has one maximum and one sum for the whole array; the argument `axis` is not used"
+HINT = "What is np.exp(log_softmax(x)).sum() for a 3 × 4 array? Each row should sum to 1 on its own."
+IN = "log_softmax"
+REPLACE = {
+    "shifted = x - x.max(axis=axis, keepdims=True)": ("shifted = x - x.max()"),
+    "return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))": (
+        "return shifted - np.log(np.exp(shifted).sum())"
+    ),
+}
+
+# %% log_one_sum_without_a_maximum
+LIKELY = "log_softmax has one sum for the whole array, of exponentials of the raw scores, which overflow"
+HINT = "What is np.exp(log_softmax(x)).sum() for a 3 × 4 array? And what is np.exp(1000)?"
+IN = "log_softmax"
+REPLACE = {
+    "shifted = x - x.max(axis=axis, keepdims=True)": (""),
+    "return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))": ("return x - np.log(np.exp(x).sum())"),
+}
+
+# %% log_maximum_lost
+LIKELY = "the maximum is subtracted inside the exponentials only; the result needs it, too"
+HINT = "Write log(sum(exp(x - m))) without m on paper. Where does m appear again?"
+IN = "log_softmax"
+REPLACE = {
+    "return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))": (
+        "return x - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))"
+    ),
+}
+
+# %% log_axis_one
+LIKELY = "axis 1 is written into log_softmax; the argument `axis` is not used, and a vector has no axis 1"
+HINT = "Call log_softmax(np.array([1.0, 2.0])). Which axis does the default -1 mean there?"
+IN = "log_softmax"
+REPLACE = {
+    "shifted = x - x.max(axis=axis, keepdims=True)": ("shifted = x - x.max(axis=1, keepdims=True)"),
+    "return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))": (
+        "return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))"
+    ),
+}
+
+# %% log_axis_zero
+LIKELY = "log_softmax is always taken along axis 0; the argument `axis` is not used"
+HINT = "Which sums of np.exp(log_softmax(x)) are all ones for a 2 × 3 array: those of the rows or of the columns?"
+IN = "log_softmax"
+REPLACE = {
+    "shifted = x - x.max(axis=axis, keepdims=True)": ("shifted = x - x.max(axis=0, keepdims=True)"),
+    "return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))": (
+        "return shifted - np.log(np.exp(shifted).sum(axis=0, keepdims=True))"
+    ),
+}
+
+# %% log_keepdims_forgotten
+LIKELY = "the maximum and the sum of log_softmax lose the axis they were taken along (`keepdims` is missing)"
+HINT = "Print x.shape and x.max(axis=axis).shape. How does NumPy line up a (4, 4) array with a (4,) one?"
+IN = "log_softmax"
+REPLACE = {
+    "shifted = x - x.max(axis=axis, keepdims=True)": ("shifted = x - x.max(axis=axis)"),
+    "return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))": (
+        "return shifted - np.log(np.exp(shifted).sum(axis=axis))"
+    ),
+}
+
+# %% log_of_base_ten
+LIKELY = "the logarithm has base 10, but the exponentials have base e"
+HINT = "exp(log_softmax(x)) should sum to 1. Which logarithm undoes np.exp?"
+IN = "log_softmax"
+REPLACE = {
+    "return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))": (
+        "return shifted - np.log10(np.exp(shifted).sum(axis=axis, keepdims=True))"
+    ),
+}
+
+# %% log_rounded_to_4_decimals
+LIKELY = "the result of log_softmax is rounded to 4 decimals"
+HINT = "Round what you print, not what you return. What is np.exp of your result, added up?"
+IN = "log_softmax"
+REPLACE = {
+    "return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))": (
+        "return np.round(shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True)), 4)"
+    ),
+}
+
+# %% log_negated
+LIKELY = "the sign is turned: this is minus the logarithm of the weights, as in a loss"
+HINT = "Can the logarithm of a number between 0 and 1 be above 0?"
+IN = "log_softmax"
+REPLACE = {
+    "return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))": (
+        "return np.log(np.exp(shifted).sum(axis=axis, keepdims=True)) - shifted"
+    ),
+}
+
+# %% log_floor_of_1e_8
+LIKELY = "1e-8 is added to the weights; the logarithm is finite, but log(1e-8) is not the answer"
+HINT = "What is log_softmax([0, -2000])[1] on paper? What do you get, and where does that number come from?"
+
+
+def log_softmax(x, axis=-1):
+    return np.log(softmax(x, axis=axis) + 1e-8)
+
+
+# %% log_floor_of_1e_9
+LIKELY = "1e-9 is added to the weights; the logarithm is finite, but log(1e-9) is not the answer"
+HINT = "What is log_softmax([0, -2000])[1] on paper? What do you get, and where does that number come from?"
+
+
+def log_softmax(x, axis=-1):
+    return np.log(softmax(x, axis=axis) + 1e-9)
+
+
+# %% log_floor_of_1e_10
+LIKELY = "1e-10 is added to the weights; the logarithm is finite, but log(1e-10) is not the answer"
+HINT = "What is log_softmax([0, -2000])[1] on paper? What do you get, and where does that number come from?"
+
+
+def log_softmax(x, axis=-1):
+    return np.log(softmax(x, axis=axis) + 1e-10)
+
 
 # %% multiplies_by_temperature
 LIKELY = "the scores are multiplied by the temperature instead of divided by it"
@@ -449,6 +804,70 @@ def softmax_with_temperature(x, temperature, axis=-1):
         raise ValueError(f"temperature must be above 0, not {temperature}")
     return softmax(np.asarray(x) / np.float64(temperature), axis=axis)
 
+
+# %% temperature_without_a_maximum
+LIKELY = "softmax_with_temperature has a softmax of its own, in which no maximum is subtracted"
+HINT = "Try softmax_with_temperature(np.array([1000.0, 1001.0]), 1). Which function of yours can already do this?"
+REPLACE = {
+    "return softmax(np.asarray(x) / float(temperature), axis=axis)": (
+        "exps = np.exp(np.asarray(x) / float(temperature))\nreturn exps / exps.sum(axis=axis, keepdims=True)"
+    ),
+}
+
+# %% temperature_one_sum_without_a_maximum
+LIKELY = "softmax_with_temperature has a softmax of its own, with one sum for the whole array and no maximum"
+HINT = "Try a table of two rows, then scores of 1000. Which function of yours can already do this?"
+REPLACE = {
+    "return softmax(np.asarray(x) / float(temperature), axis=axis)": (
+        "exps = np.exp(np.asarray(x) / float(temperature))\nreturn exps / exps.sum()"
+    ),
+}
+
+# %% temperature_one_maximum_and_one_sum
+LIKELY = "softmax_with_temperature has a softmax of its own, with one maximum and one sum for the whole array"
+HINT = "What is the sum of your result for a table of two rows? Which function of yours can already do this?"
+REPLACE = {
+    "return softmax(np.asarray(x) / float(temperature), axis=axis)": (
+        "scaled = np.asarray(x) / float(temperature)\nexps = np.exp(scaled - scaled.max())\nreturn exps / exps.sum()"
+    ),
+}
+
+# %% temperature_plus_epsilon
+LIKELY = "a small number is added to the temperature"
+HINT = "Which temperatures must raise an error? Then what is left that you could divide by 0?"
+REPLACE = {
+    "return softmax(np.asarray(x) / float(temperature), axis=axis)": (
+        "return softmax(np.asarray(x) / (float(temperature) + 1e-8), axis=axis)"
+    ),
+}
+
+# %% temperature_rounded_to_4_decimals
+LIKELY = "the result of softmax_with_temperature is rounded to 4 decimals"
+HINT = "Round what you print, not what you return. Do your weights sum to exactly 1?"
+REPLACE = {
+    "return softmax(np.asarray(x) / float(temperature), axis=axis)": (
+        "return np.round(softmax(np.asarray(x) / float(temperature), axis=axis), 4)"
+    ),
+}
+
+# %% temperature_asserted
+LIKELY = "an `assert` refuses the temperature; that is an AssertionError, and Python can be told to skip it"
+HINT = "Which exception does the docstring ask for? How do you raise it yourself?"
+REPLACE = {
+    'if temperature <= 0:\nraise ValueError(f"temperature must be above 0, not {temperature}")': (
+        'assert temperature > 0, f"temperature must be above 0, not {temperature}"'
+    ),
+}
+
+# %% temperature_divides_one
+LIKELY = "the temperature is not checked: 1 / temperature raises Python's own error for 0, and nothing below 0"
+HINT = "Try a temperature of 0, then one of -1. Which exception does the docstring ask for, and what does it contain?"
+REPLACE = {
+    'if temperature <= 0:\nraise ValueError(f"temperature must be above 0, not {temperature}")': "",
+    "return softmax(np.asarray(x) / float(temperature), axis=axis)": (
+        "return softmax(np.asarray(x) * (1 / float(temperature)), axis=axis)"
+    ),
+}
 
 # %% reflect_powers_of_two
 LIKELY = "these are the largest exponents for powers of 2, but np.exp takes powers of e"

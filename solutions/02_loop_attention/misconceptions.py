@@ -14,8 +14,8 @@ REPLACE = {
 }
 
 # %% product_of_sums
-LIKELY = "the entries are added up first and multiplied afterwards"
-HINT = "Try [1, 0] and [0, 1]. The dot product is 0. What comes first, the products or the sum?"
+LIKELY = "every entry of a is multiplied with every entry of b: the result is sum(a) * sum(b)"
+HINT = "Try [1, 0] and [0, 1]. The dot product is 0. Which entries should meet?"
 
 
 def dot_product(a, b):
@@ -126,6 +126,86 @@ def dot_product(a, b):
         total += x * y
     return total
 
+
+# %% dot_product_runs_over_a
+LIKELY = "the lengths are not compared: the loop runs over the entries of a, whatever the length of b is"
+HINT = (
+    "What should dot_product(np.ones(3), np.ones(5)) do? The docstring says which error, and what its message contains."
+)
+REPLACE = {
+    'if len(a) != len(b):\nraise ValueError(f"a has {len(a)} entries but b has {len(b)}")': (""),
+}
+
+# %% dot_product_asserts
+LIKELY = "an `assert` refuses different lengths; that is an AssertionError, and Python can be told to skip it"
+HINT = "Which exception does the docstring ask for? How do you raise it yourself?"
+VALUES_RIGHT = True
+REPLACE = {
+    'if len(a) != len(b):\nraise ValueError(f"a has {len(a)} entries but b has {len(b)}")': (
+        'assert len(a) == len(b), f"{len(a)} and {len(b)}"'
+    ),
+}
+
+# %% dot_product_error_without_lengths
+LIKELY = "the message of the ValueError does not say which lengths differ"
+HINT = "Imagine that you read your message in a long log. Which two numbers do you want to see?"
+VALUES_RIGHT = True
+REPLACE = {
+    'raise ValueError(f"a has {len(a)} entries but b has {len(b)}")': (
+        'raise ValueError("the vectors must have the same length")'
+    ),
+}
+
+# %% returns_in_the_loop
+LIKELY = "only the first product is returned: `return` is inside the loop"
+HINT = "How often does your loop run before `return`? How far should that line be indented?"
+REPLACE = {
+    "for i in range(len(a)):\ntotal = total + a[i] * b[i]": ("for i in range(len(a)):\n    return total + a[i] * b[i]"),
+}
+
+# %% first_entry_missing
+LIKELY = "the first entries are left out: the loop starts at 1"
+HINT = "Try vectors of length 1. What is the first index of an array in Python?"
+REPLACE = {
+    "for i in range(len(a)):\ntotal = total + a[i] * b[i]": (
+        "for i in range(1, len(a)):\n    total = total + a[i] * b[i]"
+    ),
+}
+
+# %% products_not_added
+LIKELY = "a list of the products is returned; they are not added up"
+HINT = "The dot product of two vectors is one number. What is left to do with your products?"
+IN = "dot_product"
+REPLACE = {
+    "total = 0.0": ("total = []"),
+    "for i in range(len(a)):\ntotal = total + a[i] * b[i]": (
+        "for x, y in zip(a, b, strict=True):\n    total.append(x * y)"
+    ),
+}
+
+# %% products_in_an_array
+LIKELY = "an array of the products is returned; they are not added up"
+HINT = "The dot product of two vectors is one number. What is left to do with your products?"
+REPLACE = {
+    "for i in range(len(a)):\ntotal = total + a[i] * b[i]": ("total = a * b"),
+}
+
+# %% entries_added
+LIKELY = "the two entries are added, not multiplied"
+HINT = "The dot product of [2] and [3] is 6. What is yours?"
+REPLACE = {
+    "for i in range(len(a)):\ntotal = total + a[i] * b[i]": (
+        "for i in range(len(a)):\n    total = total + a[i] + b[i]"
+    ),
+}
+
+# %% total_in_an_array
+LIKELY = "the total is an array with one entry, not a number"
+HINT = "What is np.shape(dot_product(a, b))? For a number it is ()."
+IN = "dot_product"
+REPLACE = {
+    "total = 0.0": ("total = np.zeros(1)"),
+}
 
 # %% loops_over_queries_twice
 LIKELY = "both loops run over the queries, so there is one column for each query, not for each key"
@@ -268,6 +348,58 @@ def attention_scores(Q, K):
     return scores.copy()
 
 
+# %% scores_in_lists
+LIKELY = "lists of lists are returned, not an array"
+HINT = "What is type(attention_scores(Q, K))? How do you turn a list of lists into an array?"
+IN = "attention_scores"
+REPLACE = {
+    "return scores": ("return scores.tolist()"),
+}
+
+# %% scores_in_one_row
+LIKELY = "all scores are in one row; they need a row for each query and a column for each key"
+HINT = "What is the shape of your scores for 2 queries and 5 keys? It should be (2, 5)."
+IN = "attention_scores"
+REPLACE = {
+    "return scores": ("return scores.reshape(-1)"),
+}
+
+# %% columns_of_keys
+LIKELY = "K.T has the keys in its columns, but its rows are taken"
+HINT = "Print K[0] and K.T[0]. Which of them is the first key?"
+IN = "attention_scores"
+REPLACE = {
+    "scores[i, j] = dot_product(Q[i], K[j])": ("scores[i, j] = dot_product(Q[i], K.T[j])"),
+}
+
+# %% scores_overwritten
+LIKELY = "each score is overwritten in every step, so only the last product is left"
+HINT = "Try queries and keys of two entries. Does your innermost loop add to the score, or replace it?"
+IN = "attention_scores"
+REPLACE = {
+    "scores[i, j] = dot_product(Q[i], K[j])": ("for d in range(d_k):\n    scores[i, j] = Q[i, d] * K[j, d]"),
+}
+
+# %% total_runs_on
+LIKELY = "the total is never set back to 0, so each score contains all scores before it"
+HINT = "Compare your first score with your second. Where do you set the total to 0, and how often does that line run?"
+IN = "attention_scores"
+REPLACE = {
+    "scores = np.zeros((n_q, n_k), dtype=dtype)": ("scores = np.zeros((n_q, n_k), dtype=dtype)\ntotal = 0.0"),
+    "scores[i, j] = dot_product(Q[i], K[j])": ("total = total + dot_product(Q[i], K[j])\nscores[i, j] = total"),
+}
+
+# %% scores_error_without_widths
+LIKELY = "the message of the ValueError does not say which widths differ"
+HINT = "Imagine that you read your message in a long log. Which two numbers do you want to see?"
+VALUES_RIGHT = True
+IN = "attention_scores"
+REPLACE = {
+    'raise ValueError(f"queries have {d_q} entries but keys have {d_k}")': (
+        'raise ValueError("queries and keys do not fit")'
+    ),
+}
+
 # %% scale_without_root
 LIKELY = "the scale is d_k itself, not its square root"
 HINT = "scale_factor(64) should be 8. Variances add up. How do you get a standard deviation from a variance?"
@@ -299,6 +431,27 @@ REPLACE = {"return float(variance * np.sqrt(d_k))": "return float(1 / (variance 
 LIKELY = "the root is cut to a whole number"
 HINT = "What is your scale_factor(2)? It should be 1.4142."
 REPLACE = {"return float(variance * np.sqrt(d_k))": "return float(variance * int(np.sqrt(d_k)))"}
+
+# %% scale_divided_by_variance
+LIKELY = "this is √d_k divided by the variance, not times the variance"
+HINT = "Take d_k = 1. Do the products of larger entries vary more, or less?"
+REPLACE = {
+    "return float(variance * np.sqrt(d_k))": ("return float(np.sqrt(d_k) / variance)"),
+}
+
+# %% scale_is_the_variance
+LIKELY = "this is d_k · variance², which is the variance of the dot product; its root is missing"
+HINT = "scale_factor(64) should be 8. How do you get a standard deviation from a variance?"
+REPLACE = {
+    "return float(variance * np.sqrt(d_k))": ("return float(d_k * variance**2)"),
+}
+
+# %% scale_rounded
+LIKELY = "the scale is rounded to two decimals"
+HINT = "Compare your scale_factor(3) with 3 ** 0.5. Round what you print, not what you return."
+REPLACE = {
+    "return float(variance * np.sqrt(d_k))": ("return round(float(variance * np.sqrt(d_k)), 2)"),
+}
 
 # %% no_scaling
 LIKELY = "the scores are not divided by the scale before the softmax"
@@ -1409,6 +1562,208 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
             for c in range(V.shape[1]):
                 output[i, c] += weights[i, j] * V[j, c]
     return output, weights
+
+
+# %% divides_by_sqrt_n_q
+LIKELY = "the scores are divided by the root of the number of queries"
+HINT = "d_k is the width of a query. n_q is the number of queries. Which of them is Q.shape[0]?"
+IN = "scaled_dot_product_attention"
+REPLACE = {
+    "scores = attention_scores(Q, K) / scale_factor(d_k)": ("scores = attention_scores(Q, K) / float(np.sqrt(n_q))"),
+}
+
+# %% maximum_starts_at_0
+LIKELY = "the search for the largest score starts at 0, so negative scores have no largest one, and their exponentials underflow"
+HINT = "Try scores of -5000 only. Which number do you subtract, and what is np.exp of the rest?"
+IN = "scaled_dot_product_attention"
+REPLACE = {
+    "largest = max(scores[i, j] for j in allowed)": ("largest = max(0.0, *(scores[i, j] for j in allowed))"),
+}
+
+# %% maximum_of_all_scores
+LIKELY = "all queries share one largest score, so the exponentials of a query with low scores underflow to 0"
+HINT = "Try one query with scores near 900 and one with scores near -900. What is np.exp(-1800)?"
+IN = "scaled_dot_product_attention"
+REPLACE = {
+    "largest = max(scores[i, j] for j in allowed)": ("largest = scores.max()"),
+}
+
+# %% sum_runs_on
+LIKELY = "the sum of the exponentials is never set back to 0, so it contains those of the queries before"
+HINT = "Add up the weights of each query. Where do you set the sum to 0, and how often does that line run?"
+IN = "scaled_dot_product_attention"
+REPLACE = {
+    "output = np.zeros((n_q, d_v), dtype=scores.dtype)": (
+        "output = np.zeros((n_q, d_v), dtype=scores.dtype)\ntotal = 0.0"
+    ),
+    "total = 0.0": (""),
+}
+
+# %% mask_added
+LIKELY = "the mask is added to the scores; a blocked key only loses 1, and still gets a weight"
+HINT = "What weight should a key with mask 0 get? What score gives that weight?"
+IN = "scaled_dot_product_attention"
+REPLACE = {
+    "mask = np.broadcast_to(True if mask is None else mask, (*Q.shape[:-1], n_k))": (
+        "mask = np.broadcast_to(0 if mask is None else mask, (*Q.shape[:-1], n_k))"
+    ),
+    "scores = attention_scores(Q, K) / scale_factor(d_k)": (
+        "scores = attention_scores(Q, K) / scale_factor(d_k) + mask.astype(np.float32)"
+    ),
+    "allowed = [j for j in range(n_k) if mask[i, j]]": ("allowed = list(range(n_k))"),
+}
+
+# %% mask_times_minus_1e9
+LIKELY = "the mask is read the wrong way round: mask * -1e9 blocks the keys that have a 1"
+HINT = "With the causal mask of the lesson, which tokens should cat see: those before it or those after it?"
+IN = "scaled_dot_product_attention"
+REPLACE = {
+    "mask = np.broadcast_to(True if mask is None else mask, (*Q.shape[:-1], n_k))": (
+        "mask = np.broadcast_to(0 if mask is None else mask, (*Q.shape[:-1], n_k))"
+    ),
+    "scores = attention_scores(Q, K) / scale_factor(d_k)": (
+        "scores = attention_scores(Q, K) / scale_factor(d_k) + mask.astype(float) * -1e9"
+    ),
+    "allowed = [j for j in range(n_k) if mask[i, j]]": ("allowed = list(range(n_k))"),
+}
+
+# %% mask_and_maximum_missing
+LIKELY = "the mask is not used, and the largest score is not subtracted before the exponentials"
+HINT = "Call it with a mask of zeros. Does the result change? Then try scores of 5000."
+IN = "scaled_dot_product_attention"
+REPLACE = {
+    "allowed = [j for j in range(n_k) if mask[i, j]]": ("allowed = list(range(n_k))"),
+    "largest = max(scores[i, j] for j in allowed)": ("largest = 0.0"),
+}
+
+# %% output_overwritten
+LIKELY = "the output is overwritten for each key, so only the last allowed key is left"
+HINT = "If all values are 7, every output is 7. Is yours? Does your loop add to the output, or replace it?"
+IN = "scaled_dot_product_attention"
+REPLACE = {
+    "output[i, c] = output[i, c] + weights[i, j] * V[j, c]": ("output[i, c] = weights[i, j] * V[j, c]"),
+}
+
+# %% output_of_the_last_key
+LIKELY = "the output is overwritten for each key, so only the last key is left"
+HINT = "If all values are 7, every output is 7. Is yours? Does your loop add to the output, or replace it?"
+IN = "scaled_dot_product_attention"
+REPLACE = {
+    "for j in allowed:\nweights[i, j] = weights[i, j] / total\nfor c in range(d_v):\noutput[i, c] = output[i, c] + weights[i, j] * V[j, c]": (
+        "for j in allowed:\n    weights[i, j] = weights[i, j] / total\nfor c in range(d_v):\n    output[i, c] = weights[i, n_k - 1] * V[n_k - 1, c]"
+    ),
+}
+
+# %% output_as_wide_as_keys
+LIKELY = "the output has as many columns as the keys, not as the values"
+HINT = "Make the values wider than the keys. What shape should the output have?"
+IN = "scaled_dot_product_attention"
+REPLACE = {
+    "output = np.zeros((n_q, d_v), dtype=scores.dtype)": ("output = np.zeros((n_q, d_k), dtype=scores.dtype)"),
+}
+
+# %% attention_epsilon_of_1e_8
+LIKELY = "a small number is added to the sum to avoid a division by 0, so the weights do not sum to 1"
+HINT = "After you subtract the largest score, how small can the sum be? Which queries need a case of their own?"
+IN = "scaled_dot_product_attention"
+REPLACE = {
+    "weights[i, j] = weights[i, j] / total": "weights[i, j] = weights[i, j] / (total + 1e-8)",
+}
+
+# %% weights_rounded_to_4_decimals
+LIKELY = "the weights are rounded to 4 decimals before the values are mixed"
+HINT = "Add up the weights of a query. Is the sum exactly 1? Round what you print, not what you compute with."
+IN = "scaled_dot_product_attention"
+REPLACE = {
+    "weights[i, j] = weights[i, j] / total": ("weights[i, j] = round(float(weights[i, j] / total), 4)"),
+}
+
+# %% results_rounded_to_4_decimals
+LIKELY = "the results are rounded to 4 decimals"
+HINT = "Add up the weights of a query. Is the sum exactly 1? Round what you print, not what you return."
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    Q, K, V = np.asarray(Q), np.asarray(K), np.asarray(V)
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(f"K has {K.shape[-2]} rows, V has {V.shape[-2]}")
+    masks = np.broadcast_to(True if mask is None else mask, (*Q.shape[:-1], K.shape[-2]))
+    if Q.ndim == 3:
+        pairs = [scaled_dot_product_attention(Q[b], K[b], V[b], masks[b]) for b in range(len(Q))]
+        return np.stack([pair[0] for pair in pairs]), np.stack([pair[1] for pair in pairs])
+    scores = attention_scores(Q, K) / scale_factor(Q.shape[1])
+    weights = np.zeros_like(scores)
+    output = np.zeros((len(Q), V.shape[1]), dtype=scores.dtype)
+    for i in range(len(Q)):
+        keys = [j for j in range(len(K)) if masks[i, j]]
+        largest = max((scores[i, j] for j in keys), default=0)
+        exps = {j: np.exp(scores[i, j] - largest) for j in keys}
+        total = sum(exps.values())
+        for j in keys:
+            weights[i, j] = exps[j] / total
+            for c in range(V.shape[1]):
+                output[i, c] += weights[i, j] * V[j, c]
+    return output.round(4), weights.round(4)
+
+
+# %% returns_output_only
+LIKELY = "only the output is returned, without the weights"
+HINT = "How many arrays does the docstring ask for, and in which order?"
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    Q, K, V = np.asarray(Q), np.asarray(K), np.asarray(V)
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(f"K has {K.shape[-2]} rows, V has {V.shape[-2]}")
+    masks = np.broadcast_to(True if mask is None else mask, (*Q.shape[:-1], K.shape[-2]))
+    if Q.ndim == 3:
+        return np.stack([scaled_dot_product_attention(Q[b], K[b], V[b], masks[b]) for b in range(len(Q))])
+    scores = attention_scores(Q, K) / scale_factor(Q.shape[1])
+    weights = np.zeros_like(scores)
+    output = np.zeros((len(Q), V.shape[1]), dtype=scores.dtype)
+    for i in range(len(Q)):
+        keys = [j for j in range(len(K)) if masks[i, j]]
+        largest = max((scores[i, j] for j in keys), default=0)
+        exps = {j: np.exp(scores[i, j] - largest) for j in keys}
+        total = sum(exps.values())
+        for j in keys:
+            weights[i, j] = exps[j] / total
+            for c in range(V.shape[1]):
+                output[i, c] += weights[i, j] * V[j, c]
+    return output
+
+
+# %% returns_weights_only
+LIKELY = "only the weights are returned; the values are not mixed"
+HINT = "How many arrays does the docstring ask for, and in which order? What is V for?"
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    Q, K, V = np.asarray(Q), np.asarray(K), np.asarray(V)
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(f"K has {K.shape[-2]} rows, V has {V.shape[-2]}")
+    masks = np.broadcast_to(True if mask is None else mask, (*Q.shape[:-1], K.shape[-2]))
+    if Q.ndim == 3:
+        return np.stack([scaled_dot_product_attention(Q[b], K[b], V[b], masks[b]) for b in range(len(Q))])
+    scores = attention_scores(Q, K) / scale_factor(Q.shape[1])
+    weights = np.zeros_like(scores)
+    output = np.zeros((len(Q), V.shape[1]), dtype=scores.dtype)
+    for i in range(len(Q)):
+        keys = [j for j in range(len(K)) if masks[i, j]]
+        largest = max((scores[i, j] for j in keys), default=0)
+        exps = {j: np.exp(scores[i, j] - largest) for j in keys}
+        total = sum(exps.values())
+        for j in keys:
+            weights[i, j] = exps[j] / total
+            for c in range(V.shape[1]):
+                output[i, c] += weights[i, j] * V[j, c]
+    return weights
 
 
 # %% reflect_linear_cost

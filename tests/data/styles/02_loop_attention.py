@@ -59,7 +59,7 @@ def dot_product(a, b):
     return (a[:n] * b[:n]).sum()
 
 
-# %% zip_stops_early looped
+# %% dot_product_runs_over_a looped
 def dot_product(a, b):
     total = 0.0
     for i in range(len(a)):

@@ -17,7 +17,7 @@ def softmax(x, axis=-1):
     return powers / powers.sum(axis=axis, keepdims=True)
 
 
-# %% axis_zero_and_not_divided
+# %% axis_zero_and_not_normalised
 def softmax(x, axis=-1):
     x = np.asarray(x)
     return np.exp(x - x.max(axis=0, keepdims=True))
@@ -77,14 +77,6 @@ def log_softmax(x, axis=-1):
     x = x if x.dtype.kind == "f" else x.astype(float)
     shifted = x - x.max(axis=axis, keepdims=True)
     return shifted - np.log(np.exp(shifted).mean(axis=axis, keepdims=True))
-
-
-# %% log_with_the_sign_turned
-def log_softmax(x, axis=-1):
-    x = np.asarray(x)
-    x = x if x.dtype.kind == "f" else x.astype(float)
-    shifted = x - x.max(axis=axis, keepdims=True)
-    return np.log(np.exp(shifted).sum(axis=axis, keepdims=True)) - shifted
 
 
 # %% log1p

@@ -11,16 +11,6 @@ def dot_product(a, b):
     return total
 
 
-# %% dot_first_entry_missing
-def dot_product(a, b):
-    if len(a) != len(b):
-        raise ValueError(f"{len(a)} and {len(b)} entries")
-    total = 0.0
-    for i in range(1, len(a)):
-        total += a[i] * b[i]
-    return total
-
-
 # %% dot_absolute_total
 def dot_product(a, b):
     if len(a) != len(b):
@@ -119,11 +109,6 @@ def scale_factor(d_k, variance=1.0):
 # %% scale_rounded
 def scale_factor(d_k, variance=1.0):
     return float(variance * round(np.sqrt(d_k)))
-
-
-# %% scale_over_variance
-def scale_factor(d_k, variance=1.0):
-    return float(np.sqrt(d_k) / variance)
 
 
 # %% scale_half
