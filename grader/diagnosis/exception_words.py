@@ -66,7 +66,8 @@ def in_plain_words(raised: Raised, given: Given) -> str:
 
 def _own(raised: Raised, given: Given) -> str:
     if "NotImplementedError" in raised.types:
-        return f"{raised.function or 'this part'} is not written yet, or not this part of it."
+        called = raised.function not in ("", given.path)
+        return f"it calls {raised.function}, which is not written yet." if called else "this part is not written yet."
     what = "an `assert`" if "AssertionError" in raised.types else "a `raise`"
     if given.is_refused:
         return ""
