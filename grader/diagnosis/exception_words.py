@@ -66,7 +66,8 @@ def in_plain_words(raised: Raised, given: Given) -> str:
 
 def _own(raised: Raised, given: Given) -> str:
     if "NotImplementedError" in raised.types:
-        return f"{raised.function or 'this part'} is not written yet, or not this part of it."
+        called = raised.function not in ("", given.path)
+        return f"it calls {raised.function}, which is not written yet." if called else "this part is not written yet."
     what = "an `assert`" if "AssertionError" in raised.types else "a `raise`"
     if given.is_refused:
         return ""
@@ -218,9 +219,17 @@ def _operands(found: re.Match[str], given: Given) -> str:
     return f"the operator does not work on {_joined([_article(one) for one in kinds])}.{more}"
 
 
-def _no_sequence(found: re.Match[str], given: Given) -> str:
+def _no_choice(found: re.Match[str], given: Given) -> str:
     called = " Are the round brackets of a call missing?" if "function" in found[1] or "method" in found[1] else ""
-    return f"{_article(found[1])} has no entries.{called}"
+    return f"[ ] does not work on {_article(found[1])}.{called}"
+
+
+def _no_sequence(found: re.Match[str], given: Given) -> str:
+    return f"{_article(found[1])} has no entries to go through."
+
+
+def _no_length(found: re.Match[str], given: Given) -> str:
+    return f"{_article(found[1])} has no length."
 
 
 def _key(found: re.Match[str], given: Given) -> str:
@@ -337,8 +346,9 @@ _KINDS = (
     _kind("RuntimeError", r"value cannot be converted to type", "the number is too large for the dtype of this tensor."),
     # what something is
     _kind("TypeError", r"'([\w.]+)' object is not callable", _not_callable),
-    _kind("TypeError", r"'([\w.]+)' object is not (?:subscriptable|iterable)", _no_sequence),
-    _kind("TypeError", r"object of type '([\w.]+)' has no len", _no_sequence),
+    _kind("TypeError", r"'([\w.]+)' object is not subscriptable", _no_choice),
+    _kind("TypeError", r"'([\w.]+)' object is not iterable", _no_sequence),
+    _kind("TypeError", r"object of type '([\w.]+)' has no len", _no_length),
     _kind("TypeError", r"unsupported operand type\(s\) for [^:]+: '([\w.]+)' and '([\w.]+)'", _operands),
     _kind("TypeError", r"bad operand type for unary .: '([\w.]+)'", _operands),
     _kind("TypeError", r"can't multiply sequence|can only concatenate (list)", "a list does not compute entry by entry. np.asarray makes an array of it."),

@@ -250,7 +250,7 @@ def _ending(outcome: ProbeOutcome) -> str:
         return f"it returns {_shown(outcome.value if outcome.raw is None else outcome.raw)}"
     raised = outcome.raised
     if raised is None:
-        return f"it raises an exception{_naming(outcome.numbers)}"
+        return "it returns something that cannot be read"
     where = f", in line {raised.place.number}" if raised.place else ""
     said = f": {raised.message}" if raised.message and not outcome.numbers else ""
     return f"it raises {raised.type}{_naming(outcome.numbers)}{where}{said}"

@@ -83,3 +83,17 @@ def test_a_function_that_calls_an_unwritten_one_is_told_so(course: Course) -> No
     assert said["softmax"].startswith("softmax is not written yet\n")
     told = " ".join(said["softmax_with_temperature"].split())
     assert told.startswith("softmax_with_temperature calls softmax, which is not written yet Next: write softmax first")
+
+
+def test_a_function_that_is_written_in_part_is_told_which_part_is_not(course: Course) -> None:
+    code = """
+def softmax(x, axis=-1):
+    if x.ndim > 1:
+        raise NotImplementedError
+    e = np.exp(x - x.max())
+    return e / e.sum()
+"""
+    (said,) = (one.message for one in alone(course, "01_softmax", code).diagnoses if one.function == "softmax")
+    assert "is not written yet\n" not in said
+    assert "it raises NotImplementedError, in line" in said
+    assert "In words: this part is not written yet." in said
