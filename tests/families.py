@@ -76,7 +76,7 @@ def families(course: Course) -> Sequence[Family]:
         Family(
             "misconceptions, graded in full and named",
             sum(map(len, ways.values())),
-            len(ways["01_softmax"]),
+            len(graded.some_of(ways["01_softmax"], "01_softmax")),
             sum(len(graded.some_of(found, name)) for name, found in ways.items()),
         ),
         _styles("mistakes in other styles", "styles"),
