@@ -301,7 +301,7 @@ class MultiHeadAttention(nn.Module):
 
 # %% linear_made_in_forward
 # nn.Linear made in forward: new random weights in every call.
-# Expected: projections_made_anew
+# Expected: projections_are_no_parameters
 
 
 class MultiHeadAttention(nn.Module):
