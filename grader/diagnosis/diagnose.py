@@ -123,8 +123,8 @@ class Diagnoser:
         if finding.target == REFLECT:
             return None
         if finding.way is None and finding.deviation is not None:
-            place = observed[shown_probe(finding, prints, observed)].place
-            return place or likely_line(source, finding.path, ())
+            raised = observed[shown_probe(finding, prints, observed)].raised
+            return (raised.place if raised else None) or likely_line(source, finding.path, ())
         if finding.way is None:
             found = likely_line(source, finding.path, ["NotImplementedError"])
             return replace(found, exact=True) if found else None

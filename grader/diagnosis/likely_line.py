@@ -18,7 +18,7 @@ _LONGEST = 2_000
 _MOST_LINES = 20_000
 _MOST_OF_A_BLOCK = 500
 _MOST_CALLED = 20
-_LINE_END = re.compile(r"\r\n|\r|\n")  # as Python counts lines
+LINE_END = re.compile(r"\r\n|\r|\n")  # as Python counts lines
 _DEFINITION = re.compile(r"\s{0,80}(?:async\s+)?def\s+(\w{1,60})")
 _QUOTES = ('"""', "'''")
 
@@ -44,7 +44,7 @@ def telling_words(wrong: str, right: str) -> list[str]:
 def likely_line(source: Source, path: str, words: Sequence[str], described: str = "") -> Line | None:
     """Return the line of a function, or of one that it calls, that best fits the words; else its first line."""
     for cell, text in reversed(list(enumerate(source.cells, 1))):
-        lines = list(enumerate(_LINE_END.split(text, maxsplit=_MOST_LINES), 1))[:_MOST_LINES]
+        lines = list(enumerate(LINE_END.split(text, maxsplit=_MOST_LINES), 1))[:_MOST_LINES]
         if block := _block(lines, path):
             name = path.rpartition(".")[2]
             best = _best(name, block[0], block + _called(lines, block), words, _topics_of(described))

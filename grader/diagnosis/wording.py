@@ -84,7 +84,8 @@ def shown_probe(finding: Finding, prints: Fingerprints, observed: Observed) -> i
         probe, expected = prints.probes[number], prints.outcome(None, number)
         near = observed[number].ended == "returned" and likeness(observed[number].value, expected.value) == 1
         odd = any(len(axes_of(arg)) > 2 or (type(arg) is np.ndarray and arg.dtype == np.float32) for arg in probe.args)
-        runs = finding.way is None and observed[number].place is None
+        raised = observed[number].raised
+        runs = finding.way is None and (raised is None or raised.place is None)
         return runs, near, odd, probe.size, number
 
     return min(finding.deviation.probes, key=order)
@@ -229,8 +230,12 @@ def _is_of_arrays(value: Any) -> bool:
 def _ending(outcome: ProbeOutcome) -> str:
     if outcome.ended == "returned":
         return f"it returns {_shown(outcome.value)}"
-    where = f", in line {outcome.place.number}" if outcome.place else ""
-    return f"it raises {outcome.error or 'an exception'}{_naming(outcome.numbers)}{where}"
+    raised = outcome.raised
+    if raised is None:
+        return f"it raises an exception{_naming(outcome.numbers)}"
+    where = f", in line {raised.place.number}" if raised.place else ""
+    said = f": {raised.message}" if raised.message else ""
+    return f"it raises {raised.type}{where}{said}"
 
 
 def _naming(named: Sequence[float | str]) -> str:

@@ -11,6 +11,7 @@ from grader.core.safe_text import without_addresses
 from grader.sandbox.protocol.wire import UnsendableError
 
 MAX_TEXT = 4_000
+MAX_CALLS = 20
 OUR_FILES = str(Path(__file__).parent.parent)  # left out of a traceback: a student's error is never in them
 
 
@@ -38,6 +39,7 @@ def describe(error: BaseException, files: Collection[str]) -> dict[str, Any]:
         "message": message,
         "file": file,
         "line": line,
+        "within": _within(error, files),
         "traceback": _traceback(error),
     }
 
@@ -53,6 +55,13 @@ def student_line(error: BaseException, files: Collection[str]) -> tuple[str, int
             place = (tb.tb_frame.f_code.co_filename, tb.tb_lineno)
         tb = tb.tb_next
     return place
+
+
+def _within(error: BaseException, files: Collection[str]) -> list[str]:
+    """Return the student's functions that an error came through, the innermost last; of a recursion, the last ones."""
+    codes = (frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__))
+    names = [code.co_qualname.partition(".<locals>")[0][:200] for code in codes if code.co_filename in files]
+    return names[-MAX_CALLS:]
 
 
 def type_name(kind: type) -> str:
