@@ -1430,8 +1430,9 @@ LIKELY = "the softmax has no dim, so PyTorch chooses one: the last for two dimen
 HINT = "PyTorch warns about it. Which dim are the keys? Count from the end."
 REPLACE = {
     "weights = torch.softmax(scores, dim=-1)": "weights = nn.functional.softmax(scores)",
+    "scores = scores.masked_fill(blocked, -torch.inf).masked_fill(nothing, 0.0)\n"
     "weights = torch.softmax(scores, dim=-1).masked_fill(nothing, 0.0)": (
-        "weights = nn.functional.softmax(scores).masked_fill(nothing, 0.0)"
+        "weights = nn.functional.softmax(scores.masked_fill(blocked, -torch.inf)).nan_to_num()"
     ),
 }
 
@@ -1625,6 +1626,16 @@ HINT = "np.diag and np.outer are for vectors. Which sum over the last axis gives
 def softmax_backward(grad_weights, weights):
     s = (1.0 * weights).reshape(-1, 1)
     return (np.diagflat(s) - s @ s.T) @ grad_weights
+
+
+# %% diagonal_of_a_table
+LIKELY = "np.diag makes a matrix of one row, but of a table it takes the diagonal: more rows raise an error"
+HINT = "np.diag and np.outer are for vectors. Which sum over the last axis gives the same, for all rows at once?"
+
+
+def softmax_backward(grad_weights, weights):
+    w = 1.0 * weights
+    return (np.diag(w) - np.outer(w, w)) @ grad_weights
 
 
 # %% row_sum_over_axis_one

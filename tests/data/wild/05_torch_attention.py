@@ -183,7 +183,7 @@ class ScaledDotProductAttention(nn.Module):
 
 # %% mask_times_minus_1e9
 # scores += mask * -1e9, as in a TensorFlow tutorial, where 1 means blocked.
-# Expected: mask_inverted
+# Expected: mask_times_minus_1e9
 
 
 class ScaledDotProductAttention(nn.Module):
@@ -205,7 +205,7 @@ class ScaledDotProductAttention(nn.Module):
 
 # %% bmm
 # torch.bmm, as in many published layers: three dimensions only.
-# Expected: three_dimensions_only
+# Expected: three_dimensions_by_number
 
 
 class ScaledDotProductAttention(nn.Module):
@@ -229,7 +229,7 @@ class ScaledDotProductAttention(nn.Module):
 
 # %% transpose_one_two
 # k.transpose(1, 2) and matmul: an error for two dimensions, and other axes for four.
-# Expected: transposes_axes_one_and_two
+# Expected: keys_need_a_batch
 
 
 class ScaledDotProductAttention(nn.Module):
@@ -358,14 +358,11 @@ class ScaledDotProductAttention(nn.Module):
         if q.shape[-1] != k.shape[-1] or k.shape[-2] != v.shape[-2]:
             raise ValueError(f"{tuple(q.shape)}, {tuple(k.shape)}, {tuple(v.shape)}")
         scores = q @ k.transpose(-2, -1) / math.sqrt(self.d_k)
-        if mask is None:
-            weights = scores.softmax(-1)
-        else:
-            keep = mask != 0
-            e = torch.exp(scores - scores.masked_fill(~keep, -3e38 if scores.dtype != torch.float16 else -6e4).amax(-1, keepdim=True)) * keep
-            e = e.nan_to_num(0.0, 0.0, 0.0)
-            total = e.sum(-1, keepdim=True)
-            weights = e / torch.where(total == 0, torch.ones_like(total), total)
+        if mask is not None:
+            scores = scores.masked_fill(mask == 0, float("-inf"))
+        weights = scores.softmax(-1)
+        if mask is not None:
+            weights = weights.masked_fill(mask == 0, 0.0)
         return weights @ v, weights
 
 
@@ -518,7 +515,7 @@ def softmax_backward(grad_weights, weights):
 
 # %% diag_of_one_row
 # np.diag(w) - np.outer(w, w): a matrix's diagonal is taken where rows come in.
-# Expected: one_row_only
+# Expected: diagonal_of_a_table
 
 
 def softmax_backward(grad_weights, weights):

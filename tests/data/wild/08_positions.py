@@ -4,7 +4,7 @@ import numpy as np
 
 # %% blog_without_checks
 # The table of a well-known blog, as a loop over columns: nothing is refused.
-# Expected: sinusoidal_length_not_refused or sinusoidal_odd_not_refused or sinusoidal_odd_left_to_numpy or sinusoidal_nothing_refused
+# Expected: sinusoidal_length_left_to_numpy or sinusoidal_odd_left_to_numpy
 
 
 def sinusoidal_positions(seq_len, d_model, base=10000.0):
@@ -34,7 +34,7 @@ def sinusoidal_positions(seq_len, d_model, base=10000.0):
 
 # %% seq_len_not_refused
 # The width is checked, and the length is not.
-# Expected: sinusoidal_length_not_refused
+# Expected: sinusoidal_length_left_to_numpy
 
 
 def sinusoidal_positions(seq_len, d_model, base=10000.0):
@@ -51,7 +51,7 @@ def sinusoidal_positions(seq_len, d_model, base=10000.0):
 
 # %% both_not_refused_loops
 # The same two loops, without any check.
-# Expected: sinusoidal_length_not_refused or sinusoidal_odd_not_refused or sinusoidal_nothing_refused
+# Expected: sinusoidal_length_left_to_numpy or sinusoidal_odd_not_refused
 
 
 def sinusoidal_positions(seq_len, d_model, base=10000.0):
@@ -138,7 +138,7 @@ def sinusoidal_positions(seq_len, d_model, base=10000.0):
 
 # %% float32_table
 # The table is float32, as layers have it.
-# Expected: sinusoidal_float32 or sinusoidal_table_is_float32
+# Expected: sinusoidal_float32
 
 
 def sinusoidal_positions(seq_len, d_model, base=10000.0):
@@ -169,7 +169,7 @@ def sinusoidal_positions(seq_len, d_model, base=10000.0):
 
 # %% frequencies_not_checked
 # 1 / base ** (arange(0, d, 2) / d), from a public model: nothing is refused.
-# Expected: frequencies_odd_not_refused
+# Expected: frequencies_odd_rounded_down
 
 
 def rope_frequencies(head_dim, base=10000.0):
