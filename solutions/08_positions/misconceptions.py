@@ -1,7 +1,5 @@
 """Misconceptions of 08_positions. Each cell changes part of the solution to make a wrong submission."""
 
-import math
-
 import numpy as np
 
 # %% sinusoidal_blocks
@@ -301,34 +299,6 @@ REPLACE = {
 }
 
 # %% frequencies_odd_not_refused
-LIKELY = "an odd head_dim does not raise an error"
-HINT = "What should rope_frequencies(5) do? The docstring names the exception and what its message contains."
-VALUES_RIGHT = True
-REPLACE = {'if head_dim % 2:\nraise ValueError(f"head_dim must be even, not {head_dim}")': ""}
-
-
-def apply_rope(x, positions, base=10000.0):
-    if x.shape[-1] % 2:
-        raise ValueError(f"{x.shape[-1]} features")
-    angles = np.asarray(positions)[:, None] * rope_frequencies(x.shape[-1], base)
-    turned = np.empty(x.shape, dtype=np.float32 if x.dtype == np.float32 else np.float64)
-    turned[..., 0::2] = x[..., 0::2] * np.cos(angles) - x[..., 1::2] * np.sin(angles)
-    turned[..., 1::2] = x[..., 0::2] * np.sin(angles) + x[..., 1::2] * np.cos(angles)
-    return turned
-
-
-# %% frequencies_odd_rounded_down
-LIKELY = "an odd head_dim does not raise an error: there are only head_dim // 2 frequencies"
-HINT = "What should rope_frequencies(5) do? The docstring names the exception and what its message contains."
-VALUES_RIGHT = True
-REPLACE = {
-    'if head_dim % 2:\nraise ValueError(f"head_dim must be even, not {head_dim}")': "",
-    "return base ** (-np.arange(0, head_dim, 2) / head_dim)": (
-        "return base ** (-np.arange(0, head_dim, 2)[: head_dim // 2] / head_dim)"
-    ),
-}
-
-# %% frequencies_odd_unchecked
 LIKELY = "an odd head_dim does not raise an error"
 HINT = "What should rope_frequencies(5) do? The docstring names the exception and what its message contains."
 VALUES_RIGHT = True
@@ -882,7 +852,9 @@ VALUES_RIGHT = True
 
 
 def alibi_slopes(num_heads):
-    power = 2 ** int(math.log2(num_heads))
+    from math import log2
+
+    power = 2 ** int(log2(num_heads))
     slopes = 2.0 ** (-8 * np.arange(1, power + 1) / power)
     between = 2.0 ** (-8 * np.arange(1, 2 * power, 2) / (2 * power))
     return np.concatenate([slopes, between[: num_heads - power]])

@@ -169,7 +169,7 @@ def sinusoidal_positions(seq_len, d_model, base=10000.0):
 
 # %% frequencies_not_checked
 # 1 / base ** (arange(0, d, 2) / d), from a public model: nothing is refused.
-# Expected: frequencies_odd_rounded_down
+# Expected: frequencies_odd_not_refused
 
 
 def rope_frequencies(head_dim, base=10000.0):
