@@ -22,7 +22,6 @@ _NUMBER = re.compile(r"-?\d[\d.]{0,30}(?:e[-+]?\d{1,4})?")
 _SEQUENCE = re.compile(r"#(?:[\s,x]{1,3}#)*,?")  # the numbers of a shape
 _LISTED = re.compile(r": there are .*")  # the parameters of a layer
 _OWN = re.compile(r"\s{0,80}(?:if\b.{0,200}:\s*)?(?:raise|assert)\b")
-_MEANT = re.compile(r"Did you (?:mean|forget to import)[^?\n]{1,120}\?$")
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,7 @@ class Raised:
     function: str = ""
     place: Line | None = None
     file: str = ""  # of the student's, where it was raised
-    meant: str = ""  # what Python suggests: "Did you mean: 'softmax'?"
+    meant: str = ""  # the name that was probably meant, where a misspelt one raised
     is_own: bool = False  # whether the line is a `raise` or an `assert`
 
     @property
@@ -59,12 +58,10 @@ def raised_of(error: StudentRaisedError, program: Program) -> Raised:
     graded, asked = program.files[program.main], frozenset(program.names)
     place = _place(error.file, error.line, str(graded["file"]))
     known = [name for name in error.within if _is_asked(name, asked)] if place else []
-    last = error.traceback.rstrip().rpartition("\n")[2]
-    meant = _MEANT.search(last[-300:])
     function = known[-1] if known else ""
     message = one_line(error.message, MOST_TEXT)
     is_own = bool(place and _OWN.match(_line(graded["cells"], place)))
-    return Raised(error.types, message, function, place, error.file, one_line(meant[0], 150) if meant else "", is_own)
+    return Raised(error.types, message, function, place, error.file, one_line(error.meant, 60), is_own)
 
 
 def _line(cells: Sequence[bytes], place: Line) -> str:

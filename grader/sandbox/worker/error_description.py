@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import traceback
 from collections.abc import Collection
 from pathlib import Path
@@ -12,6 +13,8 @@ from grader.sandbox.protocol.wire import UnsendableError
 
 MAX_TEXT = 4_000
 MAX_CALLS = 20
+MAX_NAME = 100
+_LIKE = 0.75  # of two names, one of which was probably meant
 OUR_FILES = str(Path(__file__).parent.parent)  # left out of a traceback: a student's error is never in them
 
 
@@ -40,6 +43,7 @@ def describe(error: BaseException, files: Collection[str]) -> dict[str, Any]:
         "file": file,
         "line": line,
         "within": _within(error, files),
+        "meant": _meant(error, message),
         "traceback": _traceback(error),
     }
 
@@ -68,6 +72,22 @@ def type_name(kind: type) -> str:
     """Return the name of a type, with its module unless it is a builtin."""
     module = "" if kind.__module__ == "builtins" else f"{kind.__module__}."
     return f"{module}{kind.__qualname__}"[:200]
+
+
+def _meant(error: BaseException, message: str) -> str:
+    """Return the name that was probably meant, where a misspelt one raised; empty if no name is like it."""
+    try:
+        if not isinstance(error, NameError | AttributeError) or str(error.name) not in message:
+            return ""
+        if isinstance(error, AttributeError):
+            names = set(dir(error.obj))
+        else:
+            frame = list(traceback.walk_tb(error.__traceback__))[-1][0]
+            names = {*frame.f_locals, *frame.f_globals, *frame.f_builtins}
+        found = difflib.get_close_matches(str(error.name), sorted(names - {error.name}), 1, _LIKE)
+    except BaseException:  # noqa: BLE001
+        return ""
+    return found[0][:MAX_NAME] if found else ""
 
 
 def _traceback(error: BaseException) -> str:
