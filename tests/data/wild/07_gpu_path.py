@@ -190,43 +190,39 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% mask_to_attn_mask
-# attn_mask=mask, whatever it holds.
-# Expected: mask_of_numbers_added
+# attn_mask=mask, whatever it holds; with is_causal, a triangle is multiplied into it.
+# Expected: mask_passed_as_it_is
 
 
 def fused_attention(q, k, v, mask=None, is_causal=False):
-    lead = 4 - q.dim()
-    q4, k4, v4 = q, k, v
-    for _ in range(max(lead, 0)):
-        q4, k4, v4 = q4.unsqueeze(0), k4.unsqueeze(0), v4.unsqueeze(0)
-    if mask is not None:
+    ndim = q.dim()
+    while q.dim() < 4:
+        q, k, v = q.unsqueeze(0), k.unsqueeze(0), v.unsqueeze(0)
+    if mask is None:
+        out = F.scaled_dot_product_attention(q, k, v, is_causal=is_causal)
+    else:
         mask = mask.to(q.device)
-        if mask.dtype != torch.bool:
-            mask = mask.to(q.dtype)
         if is_causal:
-            tri = torch.ones(q.size(-2), k.size(-2), dtype=torch.bool, device=q.device).tril()
-            mask = mask & tri if mask.dtype == torch.bool else mask.masked_fill(~tri, -math.inf)
-            is_causal = False
-    out = F.scaled_dot_product_attention(q4, k4, v4, attn_mask=mask, is_causal=is_causal)
-    for _ in range(max(lead, 0)):
+            mask = mask * torch.tril(torch.ones(q.size(-2), k.size(-2), device=q.device)).to(mask.dtype)
+        out = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+    while out.dim() > ndim:
         out = out.squeeze(0)
     return out
 
 
-# %% both_to_the_built_in
-# attn_mask and is_causal in one call: the built-in refuses.
-# Expected: both_given_to_the_built_in
+# %% finfo_min_in_half
+# A bool mask by mask.bool(), and the smallest number for blocked scores.
+# Expected: least_number_of_float16
 
 
-def fused_attention(q, k, v, mask=None, is_causal=False):
-    lead = max(0, 4 - q.dim())
-    q4, k4, v4 = (x[(None,) * lead] for x in (q, k, v))
-    if mask is None:
-        return F.scaled_dot_product_attention(q4, k4, v4, is_causal=is_causal)[(0,) * lead]
-    mask = torch.atleast_2d(mask.to(q.device).bool()).expand(*mask.shape[:-2], q.size(-2), k.size(-2))
-    nothing = ~mask.any(-1, keepdim=True)
-    out = F.scaled_dot_product_attention(q4, k4, v4, attn_mask=mask | nothing, is_causal=is_causal)
-    return out.masked_fill(nothing, 0.0)[(0,) * lead]
+def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
+    q16 = (q / q.size(-1) ** 0.5).to(dtype)
+    sim = torch.einsum("...id,...jd->...ij", q16, k.to(dtype)).to(torch.float32)
+    if mask is not None:
+        sim = sim.masked_fill(~mask.to(q.device).bool(), torch.finfo(sim.dtype).min)
+    attn = sim.softmax(dim=-1)
+    out = torch.einsum("...ij,...jd->...id", attn.to(dtype), v.to(dtype))
+    return out.to(q.dtype), attn.to(q.dtype)
 
 
 # %% half_after_the_product
