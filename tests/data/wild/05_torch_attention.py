@@ -515,7 +515,7 @@ def softmax_backward(grad_weights, weights):
 
 # %% diag_of_one_row
 # np.diag(w) - np.outer(w, w): a matrix's diagonal is taken where rows come in.
-# Expected: diagonal_of_a_table
+# Expected: no name: with .dot in place of @, one call raises in other words than the known mistake
 
 
 def softmax_backward(grad_weights, weights):
