@@ -1367,6 +1367,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 # %% mask_must_be_bool
 LIKELY = "~mask and masked_fill work for bool masks only: a mask of numbers raises an error"
 HINT = "What does ~torch.tensor([0, 1]) give, and what does masked_fill need? Compare the mask with 0: mask == 0."
+RAISES = True
 REPLACE = {"blocked = mask == 0": "blocked = ~mask"}
 
 # %% mask_times_minus_1e9
@@ -1403,26 +1404,31 @@ REPLACE = {
 # %% three_dimensions_only
 LIKELY = "torch.bmm takes three dimensions only: two, or four, raise an error"
 HINT = "Which leading dimensions may q have? `@` and transpose(-1, -2) count from the end, for any number of them."
+RAISES = True
 REPLACE = {"scores = q @ k.transpose(-1, -2) / self.scale": "scores = torch.bmm(q, k.transpose(-1, -2)) / self.scale"}
 
 # %% three_dimensions_by_number
 LIKELY = "the dimensions are counted from the front, for torch.bmm: two, or four, raise an error"
 HINT = "Which leading dimensions may q have? `@` and transpose(-1, -2) count from the end, for any number of them."
+RAISES = True
 REPLACE = {"scores = q @ k.transpose(-1, -2) / self.scale": "scores = torch.bmm(q, k.transpose(1, 2)) / self.scale"}
 
 # %% keys_need_a_batch
 LIKELY = "k.transpose(1, 2) counts from the front: it is right for three dimensions only, and two raise an error"
 HINT = "Which axes are 1 and 2 if q is (n_q, d_k)? And if there are heads? Count from the end: -1 and -2."
+RAISES = True
 REPLACE = {"scores = q @ k.transpose(-1, -2) / self.scale": "scores = q @ k.transpose(1, 2) / self.scale"}
 
 # %% keys_turned_round
 LIKELY = "k.T reverses all dimensions: it turns (batch, n, d) into (d, n, batch)"
 HINT = "Print k.T.shape for a k of (2, 5, 4). Only the last two dimensions should be swapped: see k.transpose(-1, -2)."
+RAISES = True
 REPLACE = {"scores = q @ k.transpose(-1, -2) / self.scale": "scores = q @ k.T / self.scale"}
 
 # %% two_dimensions_only
 LIKELY = "k.t() and torch.mm are for matrices only: a batch raises an error"
 HINT = "Which leading dimensions may q have? `@` and transpose(-1, -2) work for any number of them."
+RAISES = True
 REPLACE = {"scores = q @ k.transpose(-1, -2) / self.scale": "scores = q @ k.t() / self.scale"}
 
 # %% softmax_without_dim
@@ -1621,6 +1627,7 @@ def softmax_backward(grad_weights, weights):
 # %% one_row_only
 LIKELY = "the Jacobian is built for one row only: arguments with more dimensions raise an error"
 HINT = "np.diag and np.outer are for vectors. Which sum over the last axis gives the same, for all rows at once?"
+RAISES = True
 
 
 def softmax_backward(grad_weights, weights):
@@ -1631,6 +1638,7 @@ def softmax_backward(grad_weights, weights):
 # %% diagonal_of_a_table
 LIKELY = "np.diag makes a matrix of one row, but of a table it takes the diagonal: more rows raise an error"
 HINT = "np.diag and np.outer are for vectors. Which sum over the last axis gives the same, for all rows at once?"
+RAISES = True
 
 
 def softmax_backward(grad_weights, weights):
@@ -2122,16 +2130,10 @@ REPLACE = {
     "weights = exps / exps.sum(axis=-1, keepdims=True)": "exps = np.exp(scores)\nweights = exps / exps.sum()"
 }
 
-# %% one_maximum_of_all_scores
-LIKELY = "the largest of all scores is subtracted, so a row of low scores becomes 0/0"
-HINT = "Try one query with scores near 5000 and one near -5000. Each row needs its own largest score."
-REPLACE = {
-    "exps = np.exp(scores - scores.max(axis=-1, keepdims=True))": "exps = np.exp(scores - scores.max())",
-}
-
 # %% backward_three_dimensions_only
 LIKELY = "transpose(0, 2, 1) is for three axes only: two, or four, raise an error"
 HINT = "Which leading dimensions may Q have? np.swapaxes(K, -1, -2) counts from the end, for any number of them."
+RAISES = True
 
 
 def attention_backward(Q, K, V, grad_output):

@@ -298,6 +298,7 @@ def merge_heads(x):
 # %% merge_view_after_transpose
 LIKELY = "view is called after a transpose: the numbers do not lie in that order in memory, so PyTorch refuses"
 HINT = "Read the end of the error: what does it advise? What does .contiguous() do?"
+RAISES = True
 REPLACE = {"return x.flatten(start_dim=2)": "return x.view(x.shape[0], x.shape[1], -1)"}
 
 # %% features_not_checked
@@ -2271,6 +2272,7 @@ REPLACE = {
 # %% truth_of_a_tensor
 LIKELY = "`key or query` asks whether a tensor is true, which PyTorch says of a single number only"
 HINT = "Which question about the key do you want to ask: whether it is true, or whether it is None?"
+RAISES = True
 REPLACE = {
     "key = query if key is None else key": "key = key or query",
     "value = key if value is None else value": "value = value or key",
@@ -2279,6 +2281,7 @@ REPLACE = {
 # %% bmm_of_heads
 LIKELY = "torch.bmm takes three dimensions only, but with heads there are four"
 HINT = "What does `@` do with the dimensions in front of the last two?"
+RAISES = True
 REPLACE = {
     "scores = Q @ K.transpose(-1, -2) / math.sqrt(self.head_dim)": (
         "scores = torch.bmm(Q, K.transpose(-1, -2)) / math.sqrt(self.head_dim)"
@@ -2288,6 +2291,7 @@ REPLACE = {
 # %% context_viewed_after_transpose
 LIKELY = "in forward, view is called after a transpose: the numbers do not lie in that order in memory"
 HINT = "Read the end of the error: what does it advise? Or call merge_heads."
+RAISES = True
 REPLACE = {
     "merged = merge_heads(weights @ V)": (
         "merged = (weights @ V).transpose(1, 2).view(query.shape[0], query.shape[1], -1)"
@@ -2297,6 +2301,7 @@ REPLACE = {
 # %% mask_must_be_bool
 LIKELY = "~mask and masked_fill work for bool masks only: a mask of numbers raises an error"
 HINT = "What does ~torch.tensor([0, 1]) give, and what does masked_fill need? Compare the mask with 0: mask == 0."
+RAISES = True
 REPLACE = {"blocked = mask == 0": "blocked = ~mask"}
 
 # %% fills_finite_minimum

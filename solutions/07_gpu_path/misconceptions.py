@@ -327,6 +327,7 @@ REPLACE = {
 # %% mask_must_be_bool
 LIKELY = "~mask and masked_fill work for bool masks only: a mask of numbers raises an error"
 HINT = "What does ~torch.tensor([0, 1]) give, and what does masked_fill need? Compare the mask with 0: mask == 0."
+RAISES = True
 IN = "attention_on_device"
 REPLACE = {"blocked = mask.to(q.device, non_blocking=True) == 0": "blocked = ~mask.to(q.device, non_blocking=True)"}
 
@@ -1592,6 +1593,7 @@ def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
 # %% half_mask_must_be_bool
 LIKELY = "~mask and masked_fill work for bool masks only: a mask of numbers raises an error"
 HINT = "What does ~torch.tensor([0, 1]) give, and what does masked_fill need? Compare the mask with 0: mask == 0."
+RAISES = True
 IN = "half_precision_attention"
 REPLACE = {"blocked = mask.to(q.device, non_blocking=True) == 0": "blocked = ~mask.to(q.device, non_blocking=True)"}
 

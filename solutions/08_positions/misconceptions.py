@@ -873,6 +873,7 @@ REPLACE = {
 # %% slopes_powers_of_two_only
 LIKELY = "a number of heads that is no power of two raises an error"
 HINT = "Which slopes do 6 heads get? The docstring has a rule for other numbers of heads."
+RAISES = True
 REPLACE = {
     "if num_heads < 1:": "if num_heads < 1 or num_heads & (num_heads - 1):",
 }
