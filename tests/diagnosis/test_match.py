@@ -55,10 +55,8 @@ def test_a_way_that_fits_on_the_side_that_is_wrong_is_meant_before_one_that_does
     returned = [{"ended": "returned", "value": golden_form(value)} for value in (1, 2)]
     raised = {"ended": "raised", "cause": "RuntimeError in fill: too large"}
     table = (tuple(returned), (returned[0], raised), (returned[0],), ({"ended": "refused"},))
-    ways = tuple(
-        WrongWay(name, "likely", "hint", (), behaves, {}, {})
-        for name, behaves in {"fills_minus_1e9": {0: 1, 1: 1}, "fills_the_minimum": {0: 1}}.items()
-    )
+    known = {"fills_minus_1e9": {0: 1, 1: 1}, "fills_the_minimum": {0: 1}, "too_large_in_float16": {1: 1}}
+    ways = tuple(WrongWay(name, "likely", "hint", (), behaves, {}, {}) for name, behaves in known.items())
     prints = Fingerprints(Api(("fill",), {}, ()), tuple(probe("fill", number) for number in range(4)), table, ways)
     observed = {0: 2, 2: 1, 3: 1}  # the last should be refused: another mistake, on another side
     outcomes = {number: ProbeOutcome("returned", value) for number, value in observed.items()}
