@@ -107,16 +107,15 @@ class Matcher:
         return found
 
     def _name(self, path: str, deviation: Deviation) -> WrongWay | None:
-        """Return the wrong way that a function behaves like; None if there is none, or more than one."""
-        found = [
-            (doubts, way)
-            for way in self.prints.origins[path]
-            if (doubts := self._doubts(way, path, deviation)) is not None
-        ]
-        exact = [way for doubts, way in found if not doubts]
-        if exact:
-            return exact[0] if len(exact) == 1 else None
-        return found[0][1] if len(found) == 1 else None
+        """Return the wrong way that a function behaves like; None if there is none, or more than one.
+
+        One without any difference is meant, if there is only one; else one without a difference on this side.
+        """
+        doubted = {way.name: self._doubts(way, path, deviation) for way in self.prints.origins[path]}
+        found = [way for way in self.prints.origins[path] if doubted[way.name] is not None]
+        exact = [way for way in found if not doubted[way.name]]
+        likely = exact or [way for way in found if self.follows(way, path, deviation.side)] or found
+        return likely[0] if len(likely) == 1 else None
 
     def follows(self, way: WrongWay, path: str, side: Side) -> bool:
         """Whether a function is wrong on this side only because of a wrong way that already has a name."""

@@ -251,7 +251,6 @@ LARGE = (
     np.array([[0.0, 1], [8, 1], [3, 5]]),
     np.array([[1.0, 0], [0, 1]]),
 )
-
 PROBES = [
     # the layer in eval mode
     attend(SMALL),

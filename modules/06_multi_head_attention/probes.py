@@ -76,12 +76,20 @@ def forward(*args, state, heads=2, **kwargs):
     return probe(FORWARD, *args, init=(len(state["q_proj.bias"]), heads), state=state, **kwargs)
 
 
-def names_of(result):
-    """Return the names of the parameters, and of those that a gradient reaches."""
+def layers_of(result):
+    """Describe the parameters of a layer of width 2: how many there are of each shape, their names, their gradients."""
+    known = {f"{name}.{part}": shape for name in PROJECTIONS for part, shape in (("weight", (2, 2)), ("bias", (2,)))}
+    found = result["parameters"]
+    if any(grad is not None and 6 in grad.shape for grad in found.values()):
+        return {"weights": "three in one"}
+    shapes = [known.get(name) if grad is None else tuple(grad.shape) for name, grad in found.items()]
+    missing, others = known.keys() - found.keys(), found.keys() - known.keys()
     return {
-        "parameters": ", ".join(sorted(result["parameters"])) or "none",
-        "learning": ", ".join(sorted(name for name, grad in result["parameters"].items() if grad is not None))
-        or "none",
+        "weights": f"{shapes.count((2, 2))} of 4",
+        "biases": f"{shapes.count((2,))} of 4",
+        "names": "others" if missing and others else f"without {', '.join(sorted(missing))}" if missing else "all",
+        "further parameters": len(shapes) - shapes.count((2, 2)) - shapes.count((2,)),
+        "learning": ", ".join(sorted(name for name in known if found.get(name) is not None)) if not others else "",
     }
 
 
@@ -137,7 +145,7 @@ PROBES = [
     probe("merge_heads", counted(1, 2, 3, 1).double()),
     probe("merge_heads", eighths(1, 2, 2, 2), cotangent=counted(1, 2, 4)),
     # Parameters and errors
-    probe(FORWARD, PAIR, init=(2, 1), cotangent=(PAIR_COT, None), look=names_of, said="its parameters"),
+    probe(FORWARD, PAIR, init=(2, 1), cotangent=(PAIR_COT, None), look=layers_of, said="its parameters"),
     # tokens of a third width: only the constructor can raise an error that names these two numbers
     probe(FORWARD, torch.ones(1, 2, 7), init=(6, 4), names=(6, 4)),
     probe(FORWARD, torch.ones(1, 2, 7), init=(3, 5), names=(3, 5)),

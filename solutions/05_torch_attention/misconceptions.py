@@ -1364,6 +1364,107 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
         return weights @ v, weights
 
 
+# %% mask_must_be_bool
+LIKELY = "~mask and masked_fill work for bool masks only: a mask of numbers raises an error"
+HINT = "What does ~torch.tensor([0, 1]) give, and what does masked_fill need? Compare the mask with 0: mask == 0."
+RAISES = True
+REPLACE = {"blocked = mask == 0": "blocked = ~mask"}
+
+# %% mask_times_minus_1e9
+LIKELY = "mask * -1e9 is added to the scores, so that 1 blocks a key and 0 does not"
+HINT = "Here 1 means that the query may look. What should be added to the score of a key whose mask is 1?"
+REPLACE = {
+    "blocked = mask == 0\n"
+    "nothing = blocked.all(dim=-1, keepdim=True)\n"
+    "scores = scores.masked_fill(blocked, -torch.inf).masked_fill(nothing, 0.0)\n"
+    "weights = torch.softmax(scores, dim=-1).masked_fill(nothing, 0.0)": "weights = torch.softmax(scores + mask * -1e9, dim=-1)"
+}
+
+# %% one_minus_mask
+LIKELY = "(1 - mask) * -1e9 is added: PyTorch has no 1 - mask for bool, and a fully blocked row keeps weights"
+HINT = "Try a bool mask, then a mask of zeros. What does masked_fill(mask == 0, ...) do for each dtype?"
+REPLACE = {
+    "blocked = mask == 0\n"
+    "nothing = blocked.all(dim=-1, keepdim=True)\n"
+    "scores = scores.masked_fill(blocked, -torch.inf).masked_fill(nothing, 0.0)\n"
+    "weights = torch.softmax(scores, dim=-1).masked_fill(nothing, 0.0)": "weights = torch.softmax(scores + (1 - mask) * -1e9, dim=-1)"
+}
+
+# %% fills_finite_minimum
+LIKELY = (
+    "blocked scores become the smallest number of the dtype, so all weights of a fully blocked row are equal, not 0"
+)
+HINT = "What is the softmax of five equal numbers, even if they are very low? Print the weights of a fully blocked row."
+REPLACE = {
+    "nothing = blocked.all(dim=-1, keepdim=True)\n"
+    "scores = scores.masked_fill(blocked, -torch.inf).masked_fill(nothing, 0.0)\n"
+    "weights = torch.softmax(scores, dim=-1).masked_fill(nothing, 0.0)": "weights = torch.softmax(scores.masked_fill(blocked, torch.finfo(scores.dtype).min), dim=-1)"
+}
+
+# %% three_dimensions_only
+LIKELY = "torch.bmm takes three dimensions only: two, or four, raise an error"
+HINT = "Which leading dimensions may q have? `@` and transpose(-1, -2) count from the end, for any number of them."
+RAISES = True
+REPLACE = {"scores = q @ k.transpose(-1, -2) / self.scale": "scores = torch.bmm(q, k.transpose(-1, -2)) / self.scale"}
+
+# %% three_dimensions_by_number
+LIKELY = "the dimensions are counted from the front, for torch.bmm: two, or four, raise an error"
+HINT = "Which leading dimensions may q have? `@` and transpose(-1, -2) count from the end, for any number of them."
+RAISES = True
+REPLACE = {"scores = q @ k.transpose(-1, -2) / self.scale": "scores = torch.bmm(q, k.transpose(1, 2)) / self.scale"}
+
+# %% keys_need_a_batch
+LIKELY = "k.transpose(1, 2) counts from the front: it is right for three dimensions only, and two raise an error"
+HINT = "Which axes are 1 and 2 if q is (n_q, d_k)? And if there are heads? Count from the end: -1 and -2."
+RAISES = True
+REPLACE = {"scores = q @ k.transpose(-1, -2) / self.scale": "scores = q @ k.transpose(1, 2) / self.scale"}
+
+# %% keys_turned_round
+LIKELY = "k.T reverses all dimensions: it turns (batch, n, d) into (d, n, batch)"
+HINT = "Print k.T.shape for a k of (2, 5, 4). Only the last two dimensions should be swapped: see k.transpose(-1, -2)."
+RAISES = True
+REPLACE = {"scores = q @ k.transpose(-1, -2) / self.scale": "scores = q @ k.T / self.scale"}
+
+# %% two_dimensions_only
+LIKELY = "k.t() and torch.mm are for matrices only: a batch raises an error"
+HINT = "Which leading dimensions may q have? `@` and transpose(-1, -2) work for any number of them."
+RAISES = True
+REPLACE = {"scores = q @ k.transpose(-1, -2) / self.scale": "scores = q @ k.t() / self.scale"}
+
+# %% softmax_without_dim
+LIKELY = "the softmax has no dim, so PyTorch chooses one: the last for two dimensions, but the first for three"
+HINT = "PyTorch warns about it. Which dim are the keys? Count from the end."
+REPLACE = {
+    "weights = torch.softmax(scores, dim=-1)": "weights = nn.functional.softmax(scores)",
+    "scores = scores.masked_fill(blocked, -torch.inf).masked_fill(nothing, 0.0)\n"
+    "weights = torch.softmax(scores, dim=-1).masked_fill(nothing, 0.0)": (
+        "weights = nn.functional.softmax(scores.masked_fill(blocked, -torch.inf)).nan_to_num()"
+    ),
+}
+
+# %% numpy_of_a_learning_tensor
+LIKELY = "a step goes through NumPy, which PyTorch refuses for a tensor that needs a gradient"
+HINT = (
+    "Call it with q.requires_grad_(). Each step needs a function of PyTorch: there is a torch.exp and a torch.softmax."
+)
+REPLACE = {
+    "scores = q @ k.transpose(-1, -2) / self.scale": "scores = torch.from_numpy(q.numpy() @ k.numpy().swapaxes(-1, -2)) / self.scale"
+}
+
+# %% sizes_asserted
+LIKELY = "sizes that disagree raise an AssertionError; it should be a ValueError"
+HINT = "An assert is for your own mistakes, and python -O removes it. Which exception is for mistakes of the caller?"
+VALUES_RIGHT = True
+REPLACE = {
+    "if q.shape[-1] != k.shape[-1]:\n"
+    'raise ValueError(f"queries have {q.shape[-1]} entries but keys have {k.shape[-1]}")': (
+        'assert q.shape[-1] == k.shape[-1], f"{q.shape[-1]} and {k.shape[-1]}"'
+    ),
+    'if k.shape[-2] != v.shape[-2]:\nraise ValueError(f"there are {k.shape[-2]} keys but {v.shape[-2]} values")': (
+        'assert k.shape[-2] == v.shape[-2], f"{k.shape[-2]} and {v.shape[-2]}"'
+    ),
+}
+
 # %% no_row_sum
 LIKELY = "the result is only weights times gradient: the sum over the row is missing"
 HINT = "Give all weights of a row the same gradient. They must still sum to 1. What should the result be?"
@@ -1522,6 +1623,37 @@ def softmax_backward(grad_weights, weights):
     result[...] = weights * (grad_weights - (grad_weights * weights).sum(axis=-1, keepdims=True))
     return result
 
+
+# %% one_row_only
+LIKELY = "the Jacobian is built for one row only: arguments with more dimensions raise an error"
+HINT = "np.diag and np.outer are for vectors. Which sum over the last axis gives the same, for all rows at once?"
+RAISES = True
+
+
+def softmax_backward(grad_weights, weights):
+    s = (1.0 * weights).reshape(-1, 1)
+    return (np.diagflat(s) - s @ s.T) @ grad_weights
+
+
+# %% diagonal_of_a_table
+LIKELY = "np.diag makes a matrix of one row, but of a table it takes the diagonal: more rows raise an error"
+HINT = "np.diag and np.outer are for vectors. Which sum over the last axis gives the same, for all rows at once?"
+RAISES = True
+
+
+def softmax_backward(grad_weights, weights):
+    w = 1.0 * weights
+    return (np.diag(w) - np.outer(w, w)) @ grad_weights
+
+
+# %% row_sum_over_axis_one
+LIKELY = "axis=1 is the last axis of a table only: a single row raises an error, and a batch has another axis there"
+HINT = "Which axis is always the last one? Count from the end."
+REPLACE = {
+    "return weighed - weights * weighed.sum(axis=-1, keepdims=True)": (
+        "return weighed - weights * weighed.sum(axis=1, keepdims=True)"
+    )
+}
 
 # %% scale_missing
 LIKELY = "the gradient of the raw scores is not divided by the square root of d_k"
@@ -1979,6 +2111,41 @@ def attention_backward(Q, K, V, grad_output):
     grad_weights = grad_output @ V.swapaxes(-1, -2)
     grad_raw = softmax_backward(grad_weights, weights) / root
     return grad_raw @ K, grad_raw.swapaxes(-1, -2) @ Q, grad_V
+
+
+# %% weights_sum_over_everything
+LIKELY = "the weights are divided by one sum for the whole array, not by one for each row"
+HINT = "Print weights.sum(axis=-1). What should it be for each query? See axis and keepdims."
+REPLACE = {
+    "exps = np.exp(scores - scores.max(axis=-1, keepdims=True))\nweights = exps / exps.sum(axis=-1, keepdims=True)": (
+        "exps = np.exp(scores - scores.max())\nweights = exps / exps.sum()"
+    )
+}
+
+# %% one_sum_and_no_maximum
+LIKELY = "exps / exps.sum() has one sum for the whole array, not one for each row; large scores overflow, too"
+HINT = "Print weights.sum(axis=-1). What should it be for each query? And what is np.exp(5000)?"
+REPLACE = {
+    "exps = np.exp(scores - scores.max(axis=-1, keepdims=True))\n"
+    "weights = exps / exps.sum(axis=-1, keepdims=True)": "exps = np.exp(scores)\nweights = exps / exps.sum()"
+}
+
+# %% backward_three_dimensions_only
+LIKELY = "transpose(0, 2, 1) is for three axes only: two, or four, raise an error"
+HINT = "Which leading dimensions may Q have? np.swapaxes(K, -1, -2) counts from the end, for any number of them."
+RAISES = True
+
+
+def attention_backward(Q, K, V, grad_output):
+    Q, K, V = 1.0 * Q, 1.0 * K, 1.0 * V
+    root = math.sqrt(Q.shape[-1])
+    scores = Q @ K.transpose(0, 2, 1) / root
+    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = exps / exps.sum(axis=-1, keepdims=True)
+    grad_V = weights.transpose(0, 2, 1) @ grad_output
+    grad_weights = grad_output @ V.transpose(0, 2, 1)
+    grad_raw = softmax_backward(grad_weights, weights) / root
+    return grad_raw @ K, grad_raw.transpose(0, 2, 1) @ Q, grad_V
 
 
 # %% reflect_positive

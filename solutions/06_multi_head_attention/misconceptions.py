@@ -194,6 +194,28 @@ def split_heads(x, num_heads):
     return heads
 
 
+# %% split_left_to_torch
+LIKELY = "split_heads does not check the width, so that PyTorch complains about a shape with a RuntimeError"
+HINT = "Which exception does the docstring ask for, and which two numbers should its message name?"
+VALUES_RIGHT = True
+IN = "split_heads"
+REPLACE = {
+    "if embed_dim % num_heads != 0:\n"
+    'raise ValueError(f"{embed_dim} features cannot be cut into {num_heads} heads of the same width")\n'
+    "x = x.reshape(batch, length, num_heads, embed_dim // num_heads)": (
+        "x = x.reshape(batch, length, num_heads, embed_dim // num_heads)"
+    )
+}
+
+# %% split_chunks_joined
+LIKELY = "the slices are joined along the tokens: the result has three axes, and the tokens of all heads in a row"
+HINT = "A new axis is needed for the heads. What is the difference between torch.cat and torch.stack?"
+REPLACE = {
+    "x = x.reshape(batch, length, num_heads, embed_dim // num_heads)\nreturn x.transpose(1, 2)": (
+        "return torch.cat(x.chunk(num_heads, dim=-1), dim=1)"
+    )
+}
+
 # %% merge_without_transposing
 LIKELY = "the heads are reshaped before heads and tokens are swapped"
 HINT = "Split and merge a tensor. Is it the same again? Swap tokens and heads before you flatten."
@@ -273,6 +295,12 @@ def merge_heads(x):
     return tokens
 
 
+# %% merge_view_after_transpose
+LIKELY = "view is called after a transpose: the numbers do not lie in that order in memory, so PyTorch refuses"
+HINT = "Read the end of the error: what does it advise? What does .contiguous() do?"
+RAISES = True
+REPLACE = {"return x.flatten(start_dim=2)": "return x.view(x.shape[0], x.shape[1], -1)"}
+
 # %% features_not_checked
 LIKELY = "the constructor accepts an embed_dim that is not a multiple of num_heads"
 HINT = "What should MultiHeadAttention(6, 4) do? The error should come before the first call."
@@ -329,9 +357,9 @@ class MultiHeadAttention(MultiHeadAttention):
         self.out_proj = nn.Linear(embed_dim, embed_dim, bias=False)
 
 
-# %% projections_in_a_list
-LIKELY = "the projections are kept in a plain list, where PyTorch does not find their parameters"
-HINT = "Print list(layer.parameters()). What would an optimiser train? Set each projection as its own attribute."
+# %% projections_are_no_parameters
+LIKELY = "the layer has no parameters: PyTorch finds none in a plain list, and none that are made in forward"
+HINT = "Print list(layer.parameters()). What would an optimiser train? Set each projection as an attribute in __init__."
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -2182,6 +2210,108 @@ class MultiHeadAttention(MultiHeadAttention):
         torch.set_grad_enabled(True)
         return output, weights
 
+
+# %% projections_in_one_layer
+LIKELY = "one projection makes queries, keys and values; there should be q_proj, k_proj and v_proj"
+HINT = "Trained weights are loaded by name. Print the names in layer.state_dict() and compare them with the docstring."
+REPLACE = {
+    "self.q_proj = nn.Linear(embed_dim, embed_dim)\n"
+    "self.k_proj = nn.Linear(embed_dim, embed_dim)\n"
+    "self.v_proj = nn.Linear(embed_dim, embed_dim)": "self.qkv = nn.Linear(embed_dim, 3 * embed_dim)",
+    "Q = split_heads(self.q_proj(query), self.num_heads)": (
+        "Q = split_heads(self.qkv(query).chunk(3, dim=-1)[0], self.num_heads)"
+    ),
+    "K = split_heads(self.k_proj(key), self.num_heads)": (
+        "K = split_heads(self.qkv(key).chunk(3, dim=-1)[1], self.num_heads)"
+    ),
+    "V = split_heads(self.v_proj(value), self.num_heads)": (
+        "V = split_heads(self.qkv(value).chunk(3, dim=-1)[2], self.num_heads)"
+    ),
+}
+
+# %% query_key_value_without_bias
+LIKELY = "q_proj, k_proj and v_proj have no bias"
+HINT = "Count the parameters: there should be eight. What does bias=False do?"
+REPLACE = {
+    "self.q_proj = nn.Linear(embed_dim, embed_dim)": "self.q_proj = nn.Linear(embed_dim, embed_dim, bias=False)",
+    "self.k_proj = nn.Linear(embed_dim, embed_dim)": "self.k_proj = nn.Linear(embed_dim, embed_dim, bias=False)",
+    "self.v_proj = nn.Linear(embed_dim, embed_dim)": "self.v_proj = nn.Linear(embed_dim, embed_dim, bias=False)",
+}
+
+# %% one_projection_for_all
+LIKELY = "queries, keys and values share one projection; there should be q_proj, k_proj and v_proj"
+HINT = "What can a token ask for, if its query is always its own key? Print the names in layer.state_dict()."
+REPLACE = {
+    "self.q_proj = nn.Linear(embed_dim, embed_dim)\n"
+    "self.k_proj = nn.Linear(embed_dim, embed_dim)\n"
+    "self.v_proj = nn.Linear(embed_dim, embed_dim)": "self.proj = nn.Linear(embed_dim, embed_dim)",
+    "Q = split_heads(self.q_proj(query), self.num_heads)": "Q = split_heads(self.proj(query), self.num_heads)",
+    "K = split_heads(self.k_proj(key), self.num_heads)": "K = split_heads(self.proj(key), self.num_heads)",
+    "V = split_heads(self.v_proj(value), self.num_heads)": "V = split_heads(self.proj(value), self.num_heads)",
+}
+
+# %% output_projection_not_made
+LIKELY = "there is no out_proj"
+HINT = "Which four projections does the docstring name? What mixes the results of the heads?"
+REPLACE = {
+    "self.v_proj = nn.Linear(embed_dim, embed_dim)\nself.out_proj = nn.Linear(embed_dim, embed_dim)": (
+        "self.v_proj = nn.Linear(embed_dim, embed_dim)"
+    ),
+    "return self.out_proj(merged), weights": "return merged, weights",
+}
+
+# %% lengths_left_to_torch
+LIKELY = "different numbers of keys and values are left to PyTorch, which raises a RuntimeError, not a ValueError"
+HINT = "Which exception does the docstring ask for, and which two numbers should its message name?"
+VALUES_RIGHT = True
+REPLACE = {
+    "if key.shape[1] != value.shape[1]:\n"
+    'raise ValueError(f"there are {key.shape[1]} keys but {value.shape[1]} values")': ""
+}
+
+# %% truth_of_a_tensor
+LIKELY = "`key or query` asks whether a tensor is true, which PyTorch says of a single number only"
+HINT = "Which question about the key do you want to ask: whether it is true, or whether it is None?"
+RAISES = True
+REPLACE = {
+    "key = query if key is None else key": "key = key or query",
+    "value = key if value is None else value": "value = value or key",
+}
+
+# %% bmm_of_heads
+LIKELY = "torch.bmm takes three dimensions only, but with heads there are four"
+HINT = "What does `@` do with the dimensions in front of the last two?"
+RAISES = True
+REPLACE = {
+    "scores = Q @ K.transpose(-1, -2) / math.sqrt(self.head_dim)": (
+        "scores = torch.bmm(Q, K.transpose(-1, -2)) / math.sqrt(self.head_dim)"
+    )
+}
+
+# %% context_viewed_after_transpose
+LIKELY = "in forward, view is called after a transpose: the numbers do not lie in that order in memory"
+HINT = "Read the end of the error: what does it advise? Or call merge_heads."
+RAISES = True
+REPLACE = {
+    "merged = merge_heads(weights @ V)": (
+        "merged = (weights @ V).transpose(1, 2).view(query.shape[0], query.shape[1], -1)"
+    )
+}
+
+# %% mask_must_be_bool
+LIKELY = "~mask and masked_fill work for bool masks only: a mask of numbers raises an error"
+HINT = "What does ~torch.tensor([0, 1]) give, and what does masked_fill need? Compare the mask with 0: mask == 0."
+RAISES = True
+REPLACE = {"blocked = mask == 0": "blocked = ~mask"}
+
+# %% fills_finite_minimum
+LIKELY = "blocked scores become the smallest number of the dtype, so a query with every key blocked has weights above 0"
+HINT = "What is the softmax of equal numbers, even if they are very low? Print the weights of a fully blocked row."
+REPLACE = {
+    "weights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1).masked_fill(blocked, 0.0)": (
+        "weights = torch.softmax(scores.masked_fill(blocked, torch.finfo(scores.dtype).min), dim=-1)"
+    )
+}
 
 # %% reflect_one_sentence
 LIKELY = "the weights are for one sentence, the bytes for float16, and the parameters do not include the biases"

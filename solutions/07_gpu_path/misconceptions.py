@@ -187,6 +187,19 @@ def pick_device(prefer="cuda"):
     return torch.device("cpu")
 
 
+# %% pick_refuses_numbers
+LIKELY = "a list of names is compared with, so cuda:0, a torch.device and other device names are refused or lost"
+HINT = "Everything that torch.device() accepts is a device name. Let it decide, and look at .type of the result."
+
+
+def pick_device(prefer="cuda"):
+    if str(prefer) not in ("cuda", "mps", "cpu"):
+        raise ValueError(f"unknown device {prefer!r}")
+    if str(prefer) == "cuda" and torch.cuda.is_available():
+        return torch.device("cuda")
+    return torch.device("mps" if str(prefer) == "mps" and torch.backends.mps.is_available() else "cpu")
+
+
 # %% no_scaling
 LIKELY = "the scores are not divided by the square root of d_k"
 HINT = "Compare your scores for d_k = 4 and d_k = 400. Which softmax gives nearly all weight to one key?"
@@ -298,6 +311,25 @@ REPLACE = {
         "blocked = mask.to(q.device) == 0\nweights = torch.softmax(scores.masked_fill(blocked, -1e9), dim=-1)"
     ),
 }
+
+# %% fills_finite_minimum
+LIKELY = (
+    "blocked scores become the smallest number of the dtype, so all weights of a fully blocked row are equal, not 0"
+)
+HINT = "What is the softmax of equal numbers, even if they are very low? Print the weights of a fully blocked row."
+IN = "attention_on_device"
+REPLACE = {
+    "weights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1).masked_fill(blocked, 0.0)": (
+        "weights = torch.softmax(scores.masked_fill(blocked, torch.finfo(scores.dtype).min), dim=-1)"
+    )
+}
+
+# %% mask_must_be_bool
+LIKELY = "~mask and masked_fill work for bool masks only: a mask of numbers raises an error"
+HINT = "What does ~torch.tensor([0, 1]) give, and what does masked_fill need? Compare the mask with 0: mask == 0."
+RAISES = True
+IN = "attention_on_device"
+REPLACE = {"blocked = mask.to(q.device, non_blocking=True) == 0": "blocked = ~mask.to(q.device, non_blocking=True)"}
 
 # %% adds_minus_1e9
 LIKELY = "-1e9 is added to blocked scores, so a fully blocked row keeps its weights"
@@ -922,6 +954,20 @@ def fused_attention(q, k, v, mask=None, is_causal=False):
     return output[(0,) * missing]
 
 
+# %% mask_passed_as_it_is
+LIKELY = "the mask is passed on as it is: the built-in refuses whole numbers, and adds floats to the scores"
+HINT = "Pass the same mask as bool, as int and as float. Which dtype does the built-in read as this course does?"
+REPLACE = {
+    "allowed = mask.to(q.device, non_blocking=True) != 0\nallowed = torch.atleast_2d(allowed)\n"
+    "allowed = allowed.expand(*allowed.shape[:-2], n_q, n_k)": (
+        "allowed = mask.to(q.device, non_blocking=True)\n"
+        "if not is_causal:\n"
+        "    return F.scaled_dot_product_attention(q4, k4, v4, attn_mask=allowed)[(0,) * missing]\n"
+        "allowed = allowed * torch.ones(n_q, n_k, dtype=allowed.dtype, device=q.device).tril()\n"
+        "return F.scaled_dot_product_attention(q4, k4, v4, attn_mask=allowed)[(0,) * missing]"
+    ),
+}
+
 # %% least_number_for_blocked
 LIKELY = "blocked scores get the smallest number of the dtype, so a fully blocked row gives a plain mean"
 HINT = "In a fully blocked row, all scores are then equal. What is the softmax of equal numbers?"
@@ -1526,7 +1572,9 @@ def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
 
 
 # %% least_number_of_float16
-LIKELY = "blocked scores become -65504, so all weights of a fully blocked row are equal, not 0"
+LIKELY = (
+    "blocked scores become a very low number, such as -65504, so all weights of a fully blocked row are equal, not 0"
+)
 HINT = "What is the softmax of a row of equal numbers, even very small ones?"
 
 
@@ -1541,6 +1589,13 @@ def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
     output = weights.to(dtype) @ v.to(dtype)
     return output.to(q.dtype), weights.to(q.dtype)
 
+
+# %% half_mask_must_be_bool
+LIKELY = "~mask and masked_fill work for bool masks only: a mask of numbers raises an error"
+HINT = "What does ~torch.tensor([0, 1]) give, and what does masked_fill need? Compare the mask with 0: mask == 0."
+RAISES = True
+IN = "half_precision_attention"
+REPLACE = {"blocked = mask.to(q.device, non_blocking=True) == 0": "blocked = ~mask.to(q.device, non_blocking=True)"}
 
 # %% half_without_max_subtraction
 LIKELY = "exp is taken of the scores without subtracting their maximum, so it overflows"

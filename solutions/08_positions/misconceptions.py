@@ -152,6 +152,31 @@ HINT = "Put the number into the message. It is the first thing that a reader of 
 VALUES_RIGHT = True
 REPLACE = {'raise ValueError(f"seq_len must be at least 1, not {seq_len}")': 'raise ValueError("seq_len is too small")'}
 
+# %% sinusoidal_length_left_to_numpy
+LIKELY = "seq_len is not checked: 0 gives an empty signal, and for a negative one NumPy's error does not name it"
+HINT = "What do sinusoidal_positions(0, 4) and (-1, 4) do? The docstring says what the message must contain."
+VALUES_RIGHT = True
+REPLACE = {'if seq_len < 1:\nraise ValueError(f"seq_len must be at least 1, not {seq_len}")': ""}
+
+# %% sinusoidal_asserts
+LIKELY = "wrong sizes raise an AssertionError in sinusoidal_positions; it should be a ValueError"
+HINT = "An assert is for your own mistakes, and python -O removes it. Which exception is for mistakes of the caller?"
+VALUES_RIGHT = True
+REPLACE = {
+    'if seq_len < 1:\nraise ValueError(f"seq_len must be at least 1, not {seq_len}")': "assert seq_len >= 1, seq_len",
+    'if d_model % 2:\nraise ValueError(f"d_model must be even, not {d_model}")': "assert d_model % 2 == 0, d_model",
+}
+
+# %% sinusoidal_cosine_has_its_own_rate
+LIKELY = "the cosine has another rate than the sine beside it, but columns 2i and 2i + 1 share one angle"
+HINT = "In the formula, what is i for columns 0 and 1? And for columns 2 and 3?"
+REPLACE = {
+    "rates = base ** (-np.arange(0, d_model, 2) / d_model)": "column = np.arange(0, d_model, 2)",
+    "angles = np.arange(seq_len)[:, None] * rates": "places = np.arange(seq_len)[:, None]",
+    "signal[:, 0::2] = np.sin(angles)": "signal[:, 0::2] = np.sin(places / base ** (2 * column / d_model))",
+    "signal[:, 1::2] = np.cos(angles)": "signal[:, 1::2] = np.cos(places / base ** (2 * (column + 1) / d_model))",
+}
+
 # %% sinusoidal_odd_not_refused
 LIKELY = "an odd d_model does not raise an error: the last column has no partner"
 HINT = "What should sinusoidal_positions(2, 5) do? The docstring names the exception and what its message contains."
@@ -279,16 +304,13 @@ HINT = "What should rope_frequencies(5) do? The docstring names the exception an
 VALUES_RIGHT = True
 REPLACE = {'if head_dim % 2:\nraise ValueError(f"head_dim must be even, not {head_dim}")': ""}
 
-
-def apply_rope(x, positions, base=10000.0):
-    if x.shape[-1] % 2:
-        raise ValueError(f"{x.shape[-1]} features")
-    angles = np.asarray(positions)[:, None] * rope_frequencies(x.shape[-1], base)
-    turned = np.empty(x.shape, dtype=np.float32 if x.dtype == np.float32 else np.float64)
-    turned[..., 0::2] = x[..., 0::2] * np.cos(angles) - x[..., 1::2] * np.sin(angles)
-    turned[..., 1::2] = x[..., 0::2] * np.sin(angles) + x[..., 1::2] * np.cos(angles)
-    return turned
-
+# %% frequencies_asserts
+LIKELY = "an odd head_dim raises an AssertionError; it should be a ValueError"
+HINT = "An assert is for your own mistakes, and python -O removes it. Which exception is for mistakes of the caller?"
+VALUES_RIGHT = True
+REPLACE = {
+    'if head_dim % 2:\nraise ValueError(f"head_dim must be even, not {head_dim}")': "assert head_dim % 2 == 0, head_dim",
+}
 
 # %% frequencies_odd_error_without_number
 LIKELY = "the message of the ValueError does not say what head_dim was"
@@ -630,6 +652,26 @@ REPLACE = {
     )
 }
 
+# %% rope_asserts
+LIKELY = "an odd number of features raises an AssertionError; it should be a ValueError"
+HINT = "An assert is for your own mistakes, and python -O removes it. Which exception is for mistakes of the caller?"
+VALUES_RIGHT = True
+REPLACE = {
+    "angles = np.asarray(positions)[:, None] * rope_frequencies(x.shape[-1], base)": (
+        "assert x.shape[-1] % 2 == 0, x.shape[-1]\n"
+        "angles = np.asarray(positions)[:, None] * rope_frequencies(x.shape[-1], base)"
+    ),
+}
+
+# %% rope_two_dimensions_only
+LIKELY = "x is taken apart into two sizes, so a batch raises an error"
+HINT = "Which axes may stand in front of (n, d)? x.shape[-1] and x[..., 0::2] work for any number of them."
+REPLACE = {
+    "angles = np.asarray(positions)[:, None] * rope_frequencies(x.shape[-1], base)": (
+        "n, d = x.shape\nangles = np.asarray(positions)[:, None] * rope_frequencies(d, base)"
+    ),
+}
+
 # %% rope_odd_left_to_numpy
 LIKELY = "the message for an odd number of features does not contain it: perhaps NumPy complains about shapes"
 HINT = "Which message does apply_rope give for 5 features? It should contain 5."
@@ -801,6 +843,39 @@ HINT = "What should alibi_slopes(0) do? Compare `< 0` with `< 1`."
 VALUES_RIGHT = True
 REPLACE = {
     "if num_heads < 1:": "if num_heads == 0:\n    return np.zeros(0)\nif num_heads < 0:",
+}
+
+# %% slopes_left_to_math
+LIKELY = "num_heads is not checked: the logarithm of 0 raises an error, which does not name it"
+HINT = "What does the message of alibi_slopes(0) say? It should contain 0."
+VALUES_RIGHT = True
+
+
+def alibi_slopes(num_heads):
+    from math import log2
+
+    power = 2 ** int(log2(num_heads))
+    slopes = 2.0 ** (-8 * np.arange(1, power + 1) / power)
+    between = 2.0 ** (-8 * np.arange(1, 2 * power, 2) / (2 * power))
+    return np.concatenate([slopes, between[: num_heads - power]])
+
+
+# %% slopes_asserts
+LIKELY = "fewer than one head raise an AssertionError in alibi_slopes; it should be a ValueError"
+HINT = "An assert is for your own mistakes, and python -O removes it. Which exception is for mistakes of the caller?"
+VALUES_RIGHT = True
+REPLACE = {
+    'if num_heads < 1:\nraise ValueError(f"num_heads must be at least 1, not {num_heads}")': (
+        "assert num_heads >= 1, num_heads"
+    ),
+}
+
+# %% slopes_powers_of_two_only
+LIKELY = "a number of heads that is no power of two raises an error"
+HINT = "Which slopes do 6 heads get? The docstring has a rule for other numbers of heads."
+RAISES = True
+REPLACE = {
+    "if num_heads < 1:": "if num_heads < 1 or num_heads & (num_heads - 1):",
 }
 
 # %% slopes_error_without_number

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from grader.diagnosis.fingerprints import WrongWay
-from grader.diagnosis.match import Suspect, two_ways
+from grader.course.api import Api
+from grader.diagnosis.fingerprints import Fingerprints, WrongWay, golden_form
+from grader.diagnosis.match import Deviation, Matcher, Suspect, two_ways
+from grader.diagnosis.outcome import ProbeOutcome, Side
+from grader.diagnosis.probe import probe
 
 
 def way(name: str) -> WrongWay:
@@ -46,3 +49,16 @@ def test_refusals_do_not_mix() -> None:
     known = [suspect("never_refuses", "12", "1"), suspect("refuses_without_the_number", "2", "2")]
     assert [one.name for one in two_ways([1, 2], known, values=True)] == ["never_refuses"]
     assert two_ways([1, 2], known, values=False) == ()  # it does refuse one of them
+
+
+def test_a_way_that_fits_on_the_side_that_is_wrong_is_meant_before_one_that_does_not() -> None:
+    returned = [{"ended": "returned", "value": golden_form(value)} for value in (1, 2)]
+    raised = {"ended": "raised", "cause": "RuntimeError in fill: too large"}
+    table = (tuple(returned), (returned[0], raised), (returned[0],), ({"ended": "refused"},))
+    known = {"fills_minus_1e9": {0: 1, 1: 1}, "fills_the_minimum": {0: 1}, "too_large_in_float16": {1: 1}}
+    ways = tuple(WrongWay(name, "likely", "hint", (), behaves, {}, {}) for name, behaves in known.items())
+    prints = Fingerprints(Api(("fill",), {}, ()), tuple(probe("fill", number) for number in range(4)), table, ways)
+    observed = {0: 2, 2: 1, 3: 1}  # the last should be refused: another mistake, on another side
+    outcomes = {number: ProbeOutcome("returned", value) for number, value in observed.items()}
+    matcher = Matcher(prints, outcomes | {1: ProbeOutcome("raised", cause=raised["cause"])})
+    assert matcher.names("fill", Deviation(Side.VALUE, (0, 1))) == ways[:1]

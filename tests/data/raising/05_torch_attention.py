@@ -1,32 +1,5 @@
 """Right code with one slip that raises."""
 
-# %% tilde_of_a_mask
-# ~ of a mask that may hold numbers.
-# Expected: no name; this needs booleans
-class ScaledDotProductAttention(nn.Module):
-
-    def __init__(self, d_k, dropout=0.0):
-        super().__init__()
-        self.scale = math.sqrt(d_k)
-        self.dropout = nn.Dropout(dropout)
-
-    def forward(self, q, k, v, mask=None):
-        if q.shape[-1] != k.shape[-1]:
-            raise ValueError(f'queries have {q.shape[-1]} entries but keys have {k.shape[-1]}')
-        if k.shape[-2] != v.shape[-2]:
-            raise ValueError(f'there are {k.shape[-2]} keys but {v.shape[-2]} values')
-        scores = q @ k.transpose(-1, -2) / self.scale
-        if mask is None:
-            weights = torch.softmax(scores, dim=-1)
-        else:
-            blocked = ~mask
-            nothing = blocked.all(dim=-1, keepdim=True)
-            scores = scores.masked_fill(blocked, -torch.inf).masked_fill(nothing, 0.0)
-            weights = torch.softmax(scores, dim=-1).masked_fill(nothing, 0.0)
-        weights = self.dropout(weights)
-        return (weights @ v, weights)
-
-
 # %% super_forgotten
 # Super().__init__() is missing.
 # Expected: no name; super().__init__() must come first

@@ -12,19 +12,6 @@ def pick_device(prefer='cuda'):
     return device if (device.index or 0) < counts.get(device.type, 0) else torch.device('cpu')
 
 
-# %% dtype_of_a_mask
-# A mask of numbers for masked_fill.
-# Expected: no name; this needs booleans
-def attention_on_device(q, k, v, mask=None):
-    scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
-    if mask is None:
-        weights = torch.softmax(scores, dim=-1)
-    else:
-        blocked = mask.to(q.device, non_blocking=True) 
-        weights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1).masked_fill(blocked, 0.0)
-    return (weights @ v, weights)
-
-
 # %% product_of_dtypes
 # Two dtypes in one product.
 # Expected: no name; dtype

@@ -280,7 +280,7 @@ class MultiHeadAttention(MultiHeadAttention):
         return self.out_proj(merge_heads(weights @ split_heads(self.v_proj(value), self.num_heads))), weights
 
 
-# %% projections_in_a_list tuple
+# %% projections_are_no_parameters tuple
 
 
 class MultiHeadAttention(nn.Module):
