@@ -58,6 +58,10 @@ FAMILIES = {
         "Mistakes that no misconception describes, laid over the solution. `_and_` joins two that have a name",
         "loses marks, and gets no other name",
     ),
+    "wild": Family(
+        "Mistakes as people write them, laid over the solution or over the stub. Expected are the misconceptions whose "
+        "name is true of it, or `no name: ` and why"
+    ),
 }
 
 

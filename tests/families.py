@@ -18,7 +18,7 @@ from tests.cases import cases
 from tests.complexity import test_implementations
 from tests.conftest import ROOT
 from tests.diagnosis import graded, test_styles
-from tests.quick import sampled, share
+from tests.quick import QUICK, sampled, share
 from tests.sandbox import test_liars
 
 HEAD = "| family | cases | in `make test` | in `make test-all` |\n|---|---|---|---|\n"
@@ -81,6 +81,7 @@ def families(course: Course) -> Sequence[Family]:
         ),
         _styles("mistakes in other styles", "styles"),
         _styles("mistakes without a name", "unknown"),
+        Family("mistakes in the wild", *_all_of("wild")),
         Family(
             "pages whose commands are run",
             len(pages),
@@ -95,6 +96,12 @@ def _files(name: str, kind: str) -> Family:
     counts = Counter(case.module for case in cases(kind))
     run = [len(sampled(range(count), graded_cases.EVERY.get(module, 1))) for module, count in counts.items()]
     return Family(name, sum(counts.values()), counts["01_softmax"], sum(run))
+
+
+def _all_of(kind: str) -> tuple[int, int, int]:
+    """Return how many cases there are, how many of them are quick, and how many run: those of every module."""
+    count = len(cases(kind))
+    return count, len(cases(kind, QUICK[0])), count
 
 
 def _styles(name: str, kind: str) -> Family:

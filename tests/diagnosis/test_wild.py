@@ -1,0 +1,54 @@
+"""Mistakes as people write them get a name that is true of them, alone in their file and beside another one."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.course.course import Course
+from grader.diagnosis.diagnose import Diagnoser
+from tests.cases import cases
+from tests.diagnosis.wild import Named, accepted, files, names_of, paired_files
+from tests.quick import quick_or_exhaustive
+
+MODULES = sorted({case.module for case in cases("wild")})
+# Where the other functions are not written, a function that calls them cannot be judged.
+LEAST_ALONE, LEAST_OF_PAIRS = 0.75, 0.75
+
+
+def found_in(course: Course, name: str, texts: dict[str, str]) -> list[Named]:
+    module = course.module(name)
+    prints = Diagnoser(module).prints
+    assert prints is not None
+    return names_of(course, module, prints, texts)
+
+
+def assert_true_and_often(found: list[Named], least: float) -> None:
+    assert {one.title: one.untrue for one in found if one.untrue} == {}
+    assert sum(one.named for one in found) >= least * sum(one.should for one in found)
+
+
+@pytest.mark.parametrize("name", quick_or_exhaustive(MODULES))
+def test_a_mistake_gets_a_name_that_is_true_of_it(course: Course, name: str) -> None:
+    found = found_in(course, name, files(course, course.module(name)))
+    assert {one.title: one.untrue for one in found if one.untrue} == {}
+    assert [one.title for one in found if one.named < one.should] == []
+
+
+@pytest.mark.parametrize("name", quick_or_exhaustive(MODULES))
+def test_a_mistake_where_nothing_else_is_written_gets_no_untrue_name(course: Course, name: str) -> None:
+    found = found_in(course, name, files(course, course.module(name), alone=True))
+    assert_true_and_often(found, LEAST_ALONE)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("name", MODULES)
+def test_two_mistakes_in_one_file_get_no_untrue_name(course: Course, name: str) -> None:
+    assert_true_and_often(found_in(course, name, paired_files(course, course.module(name))), LEAST_OF_PAIRS)
+
+
+def test_every_accepted_name_is_a_misconception(course: Course) -> None:
+    for module in course.modules:
+        prints = Diagnoser(module).prints
+        known = {way.name for way in prints.ways} if prints else set()
+        unknown = {case.name: accepted(case) - known for case in cases("wild", module.name)}
+        assert {title: names for title, names in unknown.items() if names} == {}
