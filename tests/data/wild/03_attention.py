@@ -268,7 +268,7 @@ class ScaledDotProductAttention(Steps):
 
 class ScaledDotProductAttention(Steps):
     def scale_scores(self, scores):
-        return scores / (self.d_k ** 1 / 2)
+        return scores / (self.d_k**1 / 2)
 
 
 # %% scale_rows
