@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import combinations, permutations
 
 from grader.diagnosis.fingerprints import Fingerprints, WrongWay
 from grader.diagnosis.observe import Observed
 from grader.diagnosis.outcome import Alike, Likeness, Side
 
 MANY = 3  # probes; fewer may be alike by chance
+FEW = 2  # probes that show one of more than two mistakes alone
+MOST_AT_ONCE = 4  # mistakes in one function
 
 
 @dataclass(frozen=True)
@@ -68,12 +70,12 @@ class Matcher:
         return None
 
     def names(self, path: str, deviation: Deviation) -> tuple[WrongWay, ...]:
-        """Return the wrong way that a function behaves like, or the two that it mixes; none if that is not clear."""
+        """Return the wrong way that a function behaves like, or those that it mixes; none if that is not clear."""
         one = self._name(path, deviation)
         if one is not None:
             return (one,)
         suspects = self._suspects(path, deviation.side)
-        return two_ways(deviation.probes, suspects, values=deviation.side == Side.VALUE)
+        return several_ways(deviation.probes, suspects, values=deviation.side == Side.VALUE)
 
     def shown_by(self, way: WrongWay, path: str, deviation: Deviation) -> Deviation:
         """Return the part of a deviation that shows a wrong way, and not another mistake beside it."""
@@ -82,7 +84,7 @@ class Matcher:
 
     def _suspects(self, path: str, side: Side) -> list[Suspect]:
         found = []
-        for way in self.prints.origins[path]:
+        for way in self.prints.candidates(path):
             shown = [number for number, sides in self.prints.wrong_sides(way, path).items() if side in sides]
             hit = [number for number in shown if self._shows(way, number, side)]
             found.append(Suspect(way, frozenset(shown), frozenset(hit)))
@@ -92,13 +94,14 @@ class Matcher:
         """Return the wrong way that a function behaves like; None if there is none, or more than one."""
         found = [
             (doubts, way)
-            for way in self.prints.origins[path]
+            for way in self.prints.candidates(path)
             if (doubts := self._doubts(way, path, deviation)) is not None
         ]
         exact = [way for doubts, way in found if not doubts]
-        if exact:
+        if len(exact) > 1:  # its own before those of other functions
+            exact = [way for way in exact if way in self.prints.origins[path]]
             return exact[0] if len(exact) == 1 else None
-        return found[0][1] if len(found) == 1 else None
+        return exact[0] if exact else found[0][1] if len(found) == 1 else None
 
     def follows(self, way: WrongWay, path: str, side: Side) -> bool:
         """Whether a function is wrong on this side only because of a wrong way that already has a name."""
@@ -169,26 +172,37 @@ def _excludes(alike: Alike) -> bool:
     return alike.value == Likeness.OTHER or (alike.value == Likeness.FAR and alike.dtype)
 
 
-def two_ways(off: Iterable[int], known: Sequence[Suspect], *, values: bool) -> tuple[WrongWay, ...]:
-    """Return the wrong ways that are in every explanation of the probes that are off by two of the known ones.
+def several_ways(off: Iterable[int], known: Sequence[Suspect], *, values: bool) -> tuple[WrongWay, ...]:
+    """Return the wrong ways that are in every explanation of the probes that are off, by as few known ones as possible.
 
-    Where only one of the two differs from the reference, the outcome must be exactly its own. Where both differ, it may
+    Where only one of them differs from the reference, the outcome must be exactly its own. Where several differ, it may
     be anything: the mistakes mix. A wrong way that some other explanation can do without is not named. If there is no
-    such pair, the second mistake may be a relative of a known one: then only the first must have its own outcomes, in
-    many probes. That needs `values`: many mistakes have the same refusals and dtypes, and these do not
-    mix. There each must have its own outcome on every probe.
+    such explanation, there may be two mistakes, and the second a relative of a known one: then only the first must have
+    its own outcomes, in many probes. That needs `values`: many mistakes have the same refusals and dtypes, and these do
+    not mix. There each must have its own outcome on every probe.
     """
     off = frozenset(off)
     likely = [one for one in known if one.hit]
-    exact: list[set[str]] = []  # by explanation, the names that it cannot do without
-    related: list[set[str]] = []
-    for first, second in permutations(likely, 2):
-        if not off <= first.shown | second.shown or not first.fits(second):
-            continue
-        if second.fits(first):
-            exact.append({one.way.name for one, other in ((first, second), (second, first)) if one.alone(other)})
-        if len(first.alone(second)) >= MANY:
-            related.append({first.way.name})
-    explanations = exact or (related if values else [])
+    sizes = range(2, MOST_AT_ONCE + 1 if values else 3)
+    explanations = next(filter(None, (_explanations(off, likely, size) for size in sizes)), None)
+    if explanations is None and values:
+        explanations = [
+            {first.way.name}
+            for first, second in permutations(likely, 2)
+            if off <= first.shown | second.shown and first.fits(second) and len(first.alone(second)) >= MANY
+        ]
     names = set.intersection(*explanations) if explanations else set()
     return tuple(one.way for one in likely if one.way.name in names and (values or one.shown == one.hit))
+
+
+def _explanations(off: frozenset[int], likely: Sequence[Suspect], size: int) -> list[set[str]]:
+    """Return the names that each explanation by so many wrong ways cannot do without."""
+    found = []
+    for group in combinations(likely, size):
+        if not off <= frozenset().union(*(one.shown for one in group)):
+            continue
+        alone = [one.shown.difference(*(other.shown for other in group if other is not one)) for one in group]
+        if all(probes <= one.hit for one, probes in zip(group, alone, strict=True)):
+            least = 1 if size == 2 else FEW
+            found.append({one.way.name for one, probes in zip(group, alone, strict=True) if len(probes) >= least})
+    return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.diagnosis.fingerprints import WrongWay
-from grader.diagnosis.match import Suspect, two_ways
+from grader.diagnosis.match import Suspect, several_ways
 
 
 def way(name: str) -> WrongWay:
@@ -33,16 +33,16 @@ B = suspect("b", "345", "45")
     ],
 )
 def test_names_are_in_every_explanation(off: str, known: list[Suspect], names: list[str]) -> None:
-    assert [one.name for one in two_ways(map(int, off), known, values=True)] == names
+    assert [one.name for one in several_ways(map(int, off), known, values=True)] == names
 
 
 def test_one_of_them_may_be_a_relative_of_a_known_one() -> None:
     known = [suspect("a", "1234", "123"), suspect("b", "456", "5")]  # probe 6 should show b alone, and does not
-    assert [one.name for one in two_ways(range(1, 7), known, values=True)] == ["a"]
-    assert two_ways(range(1, 7), known, values=False) == ()
+    assert [one.name for one in several_ways(range(1, 7), known, values=True)] == ["a"]
+    assert several_ways(range(1, 7), known, values=False) == ()
 
 
 def test_refusals_do_not_mix() -> None:
     known = [suspect("never_refuses", "12", "1"), suspect("refuses_without_the_number", "2", "2")]
-    assert [one.name for one in two_ways([1, 2], known, values=True)] == ["never_refuses"]
-    assert two_ways([1, 2], known, values=False) == ()  # it does refuse one of them
+    assert [one.name for one in several_ways([1, 2], known, values=True)] == ["never_refuses"]
+    assert several_ways([1, 2], known, values=False) == ()  # it does refuse one of them
