@@ -7,9 +7,10 @@ Students make mistakes on several sides at once, so a wrong way is compared only
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, permutations
 
+from grader.diagnosis.direction import same_direction
 from grader.diagnosis.fingerprints import Fingerprints, WrongWay
 from grader.diagnosis.observe import Observed
 from grader.diagnosis.outcome import Alike, Likeness, Side
@@ -116,8 +117,17 @@ class Matcher:
     def alike(self, number: int, place: int) -> Alike:
         """Compare the observed outcome of a probe with one of the known outcomes."""
         if (number, place) not in self._alike:
-            self._alike[number, place] = self.prints.compare(number, self.observed[number], place)
+            found = self.prints.compare(number, self.observed[number], place)
+            if place and found.value == Likeness.NEAR and self._is_as_small(number, place):
+                found = replace(found, value=Likeness.SAME)
+            self._alike[number, place] = found
         return self._alike[number, place]
+
+    def _is_as_small(self, number: int, place: int) -> bool:
+        """Whether both are a little off in the same direction: the same mistake, such as 1e-9 in a sum, of any size."""
+        known, right = self.prints.known(number, place), self.prints.known(number, 0)
+        near = (self.alike(number, 0).value, self.prints.compare(number, known, 0).value)
+        return set(near) == {Likeness.NEAR} and same_direction(self.observed[number].value, known.value, right.value)
 
     def _doubts(self, way: WrongWay, path: str, deviation: Deviation) -> int | None:
         """Return the number of small differences between a function and a wrong way; None if they do not match."""
