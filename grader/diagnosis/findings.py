@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,8 @@ _BY_HAND = Tolerance(5e-4, 0.0)  # students type only some of the decimals
 class Finding:
     """Where something is wrong, and the wrong way it behaves like, if that is known; `also` if it mixes two.
 
-    An answer under Reflect has no deviation. A function that is not written yet has none either.
+    An answer under Reflect has no deviation. A function that is not written yet has none either. If it only calls one
+    that is not, `calls` names that one.
     """
 
     target: str
@@ -28,36 +29,57 @@ class Finding:
     deviation: Deviation | None
     way: WrongWay | None
     also: WrongWay | None = None
+    calls: str = ""
+
+    @property
+    def is_unwritten(self) -> bool:
+        """Whether it only says that something is not written yet."""
+        return self.deviation is None and self.way is None
 
 
-def findings(prints: Fingerprints, observed: Observed, answers: Mapping[str, Any]) -> list[Finding]:
+NamedBy = Callable[[str], Collection[str]]  # the names that the code of a function holds, with those that it calls
+
+
+def findings(
+    prints: Fingerprints, observed: Observed, answers: Mapping[str, Any], named_by: NamedBy | None = None
+) -> list[Finding]:
     """Return at most one finding for each target, in the order of the module, and one for each question under Reflect.
 
     A consequence of a wrong way that already has a name is not reported again: one mistake, one name. A function that
-    builds on an unnamed mistake, or on two at once, is not reported either: its own code may be right.
+    builds on an unnamed mistake, or on two at once, is not reported either: its own code may be right. A function whose
+    code does not name the earlier one is judged by itself. What is wrong is told before what is not written yet.
     """
     matcher = Matcher(prints, observed)
     found: list[Finding] = []
     for path in prints.paths:
         target = path.partition(".")[0]
-        if any(one.target == target for one in found) or matcher.is_lost(path):
+        earlier = next((one for one in found if one.target == target), None)
+        if (earlier and not earlier.is_unwritten) or matcher.is_lost(path):
             continue
         if matcher.is_unwritten(path):
-            found.append(Finding(target, path, None, None))
+            if earlier is None:
+                found.append(Finding(target, path, None, None, calls=matcher.unwritten_call(path)))
             continue
         deviation = matcher.deviation(path)
         if deviation is None:
             continue
         if any(one.way and matcher.follows(one.way, path, deviation.side) for one in found):
             continue
-        if {one.path for one in found if one.way is None or one.also} & prints.builds_on[path]:
+        called = [one for one in found if not one.is_unwritten and _is_called(one.path, path, named_by)]
+        if {one.path for one in called if one.way is None or one.also} & prints.builds_on[path]:
             continue
         # Its own mistake and the consequences of an earlier one together may look like a third, which is not there.
-        mixed = any(one.way and matcher.affects(one.way, path, deviation.side) for one in found)
+        mixed = any(one.way and matcher.affects(one.way, path, deviation.side) for one in called)
         names = (*(() if mixed else matcher.names(path, deviation)), None, None)
         shown = matcher.shown_by(names[0], path, deviation) if names[0] and names[1] is None else deviation
+        found = [one for one in found if one is not earlier]
         found.append(Finding(target, path, shown, names[0], names[1]))
     return found + _wrong_answers(prints, answers)
+
+
+def _is_called(earlier: str, path: str, named_by: NamedBy | None) -> bool:
+    """Whether a function may call an earlier one: its code names it. Without code it may."""
+    return named_by is None or earlier.rpartition(".")[2] in named_by(path)
 
 
 def stated_properties(prints: Fingerprints, observed: Observed) -> tuple[StatedProperties, ...]:
