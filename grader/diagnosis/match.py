@@ -84,11 +84,22 @@ class Matcher:
 
     def names(self, path: str, deviation: Deviation) -> tuple[WrongWay, ...]:
         """Return the wrong way that a function behaves like, or those that it mixes; none if that is not clear."""
-        one = self._name(path, deviation)
-        if one is not None:
-            return (one,)
+        doubts = {
+            way.name: (count, way)
+            for way in self.prints.candidates(path)
+            if (count := self._doubts(way, path, deviation)) is not None
+        }
+        exact = [way for count, way in doubts.values() if not count]
+        if exact:  # its own before those of other functions
+            own = [way for way in exact if way in self.prints.origins[path]] or exact
+            return tuple(own) if len(own) == 1 else ()
         suspects = self._suspects(path, deviation.side)
-        return several_ways(deviation.probes, suspects, values=deviation.side == Side.VALUE)
+        values = deviation.side == Side.VALUE
+        if found := ways_together(deviation.probes, suspects, values=values):
+            return found
+        if doubts:
+            return tuple(way for _, way in doubts.values()) if len(doubts) == 1 else ()
+        return with_a_relative(deviation.probes, suspects) if values else ()
 
     def shown_by(self, way: WrongWay, path: str, deviation: Deviation) -> Deviation:
         """Return the part of a deviation that shows a wrong way, and not another mistake beside it."""
@@ -102,19 +113,6 @@ class Matcher:
             hit = [number for number in shown if self._shows(way, number, side)]
             found.append(Suspect(way, frozenset(shown), frozenset(hit)))
         return found
-
-    def _name(self, path: str, deviation: Deviation) -> WrongWay | None:
-        """Return the wrong way that a function behaves like; None if there is none, or more than one."""
-        found = [
-            (doubts, way)
-            for way in self.prints.candidates(path)
-            if (doubts := self._doubts(way, path, deviation)) is not None
-        ]
-        exact = [way for doubts, way in found if not doubts]
-        if len(exact) > 1:  # its own before those of other functions
-            exact = [way for way in exact if way in self.prints.origins[path]]
-            return exact[0] if len(exact) == 1 else None
-        return exact[0] if exact else found[0][1] if len(found) == 1 else None
 
     def follows(self, way: WrongWay, path: str, side: Side) -> bool:
         """Whether a function is wrong on this side only because of a wrong way that already has a name."""
@@ -194,27 +192,39 @@ def _excludes(alike: Alike) -> bool:
     return alike.value == Likeness.OTHER or (alike.value == Likeness.FAR and alike.dtype)
 
 
-def several_ways(off: Iterable[int], known: Sequence[Suspect], *, values: bool) -> tuple[WrongWay, ...]:
+def ways_together(off: Iterable[int], known: Sequence[Suspect], *, values: bool) -> tuple[WrongWay, ...]:
     """Return the wrong ways that are in every explanation of the probes that are off, by as few known ones as possible.
 
     Where only one of them differs from the reference, the outcome must be exactly its own. Where several differ, it may
-    be anything: the mistakes mix. A wrong way that some other explanation can do without is not named. If there is no
-    such explanation, there may be two mistakes, and the second a relative of a known one: then only the first must have
-    its own outcomes, in many probes. That needs `values`: many mistakes have the same refusals and dtypes, and these do
-    not mix. There each must have its own outcome on every probe.
+    be anything: the mistakes mix. A wrong way that some other explanation can do without is not named. Many mistakes
+    have the same refusals and dtypes, and these do not mix: without `values`, there are at most two, and each must have
+    its own outcome on every probe.
     """
     off = frozenset(off)
     likely = [one for one in known if one.hit]
     sizes = range(2, MOST_AT_ONCE + 1 if values else 3)
-    explanations = next(filter(None, (_explanations(off, likely, size) for size in sizes)), None)
-    if explanations is None and values:
-        explanations = [
-            {first.way.name}
-            for first, second in permutations(likely, 2)
-            if off <= first.shown | second.shown and first.fits(second) and len(first.alone(second)) >= MANY
-        ]
+    explanations = next(filter(None, (_explanations(off, likely, size) for size in sizes)), [])
+    return _in_all(explanations, [one for one in likely if values or one.shown == one.hit])
+
+
+def with_a_relative(off: Iterable[int], known: Sequence[Suspect]) -> tuple[WrongWay, ...]:
+    """Return the wrong way beside which there is a relative of a known one, which has none of its own outcomes.
+
+    The wrong way must have its own outcomes, in many probes.
+    """
+    off = frozenset(off)
+    likely = [one for one in known if one.hit]
+    explanations = [
+        {first.way.name}
+        for first, second in permutations(likely, 2)
+        if off <= first.shown | second.shown and first.fits(second) and len(first.alone(second)) >= MANY
+    ]
+    return _in_all(explanations, likely)
+
+
+def _in_all(explanations: Sequence[set[str]], known: Sequence[Suspect]) -> tuple[WrongWay, ...]:
     names = set.intersection(*explanations) if explanations else set()
-    return tuple(one.way for one in likely if one.way.name in names and (values or one.shown == one.hit))
+    return tuple(one.way for one in known if one.way.name in names)
 
 
 def _explanations(off: frozenset[int], likely: Sequence[Suspect], size: int) -> list[set[str]]:

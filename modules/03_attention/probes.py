@@ -92,13 +92,14 @@ DEEP_V = np.stack([CUBE_V, CUBE_V[::-1] + 1])
 FAR_Q, FAR_K = floats([100, 0], [0, 100]), floats([1, 0], [0.99, 100], [100, -0.5])
 STEEP_Q, STEEP_K = floats([100, 0, 0, 0], [0, -100, 0, 0]), floats([100, 100, 0, 0], [99.96875, 101, 0, 0])
 
-# A row that is fully blocked or fully allowed shows another mistake, too: only NO_SECOND and a column have them.
+# A row that is fully blocked or fully allowed shows another mistake, too: only NO_SECOND has one.
 CAUSAL = np.tri(4, 5)
 FIRST_ONLY = np.array([[1.0, 0.0], [1.0, 0.0]])
 STEPS = np.array([[1, 0, 0], [1, 1, 0], [0, 1, 1]])
 GAP = np.array([[1, 0, 1], [0, 1, 1]])
 NO_SECOND = np.array([[1, 1, 0], [0, 0, 0]])
 PADDING = np.array([[[1, 1, 0]], [[0, 1, 1]]])
+LONG_PADDING = np.array([[[1, 1, 0, 0]], [[0, 1, 1, 1]]])
 
 # For explain: numbers that differ from each other and from the entries, and have more than three decimals
 NAMES = ["zorp", "quib", "vlim", "nudj"]
@@ -306,7 +307,7 @@ PROBES = [
     method("scale_scores", SQUARE, d_k=2),
     method("scale_scores", -SCORES, d_k=3),
     method("scale_scores", SCORES, d_k=64),
-    method("scale_scores", BLOCK, d_k=7),
+    method("scale_scores", DEEP, d_k=7),
     method("scale_scores", single(SCORES)),
     method("scale_scores", SENTENCE_RAW, said=EXAMPLE),
     method("scale_scores", floats([[[5000]], [[-5000]]]), d_k=25),
@@ -320,7 +321,6 @@ PROBES = [
     shares(SQUARE[::-1]),
     shares(THIRDS, STEPS, d_k=9),
     shares(SCORES, np.array([0, 1, 1])),
-    shares(SCORES, np.array([[1], [0]])),
     shares(SCORES, np.array([[False, True, True]])),
     shares(SCORES, NO_SECOND),
     shares(CUBE),
@@ -384,7 +384,8 @@ PROBES = [
     attend(SENTENCE_Q[1:2], SENTENCE_K, SENTENCE_V, CAUSAL[1].astype(bool), said="cat of the shared example, masked"),
     attend(whole(ONE_Q), whole(CROSS_K), whole(FLAT_V)),
     attend(CUBE_Q, CUBE_K, CUBE_V[..., :1]),
-    attend(BATCH_Q[:, :1], BATCH_K[:, :3], BATCH_V[:, :3], PADDING),
+    attend(BATCH_Q, BATCH_K, BATCH_V),
+    attend(BATCH_Q[:, :1], BATCH_K, BATCH_V, LONG_PADDING),
     attend(STEEP_Q, STEEP_K, NARROW_V),
     attend(FAR_Q, FAR_K, PLAIN_V[:3, :1], np.array([[1, 1, 0], [1, 0, 1]])),
     attend(single(PAIR_Q), single(CROSS_K), single(NARROW_V), FIRST_ONLY),

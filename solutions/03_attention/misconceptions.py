@@ -457,6 +457,19 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
         return exps / exps.sum()
 
 
+# %% one_sum_for_all_rows
+LIKELY = "each row has its own maximum, but the exponentials are divided by the sum of the complete array"
+HINT = "What does e.sum() add up for a table of two rows? Each row should sum to 1. See axis and keepdims."
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_weights(self, scaled_scores, mask=None):
+        scores = np.where(True if mask is None else np.asarray(mask) != 0, scaled_scores, -np.inf)
+        largest = scores.max(axis=-1, keepdims=True)
+        exps = np.exp(scores - np.where(np.isinf(largest), 0.0, largest))
+        return exps / exps.sum()
+
+
 # %% keepdims_forgotten
 LIKELY = "keepdims is missing in the sum: the sum of row i is used for column i, and a table that is not square raises"
 HINT = "What is the shape of x.sum(axis=-1) for a table x? Along which axis does it line up with x?"
@@ -502,6 +515,21 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 # %% no_maximum_subtracted
 LIKELY = "the largest score is not subtracted, so the exponentials overflow"
 HINT = "What is np.exp(5000)? How did you avoid this in module 01?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_weights(self, scaled_scores, mask=None):
+        with np.errstate(over="ignore", invalid="ignore"):
+            exps = np.exp(scaled_scores) * (
+                1.0 if mask is None else (np.asarray(mask) != 0).astype(scaled_scores.dtype)
+            )
+            total = exps.sum(axis=-1, keepdims=True)
+            return exps / np.where(total == 0, 1.0, total)
+
+
+# %% no_maximum_and_nan
+LIKELY = "the largest score is not subtracted, so the exponentials overflow, and low or blocked rows are 0 divided by 0"
+HINT = "What are np.exp(5000) and np.exp(-5000)? How did you avoid this in module 01?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -1297,7 +1325,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
     head = ScaledDotProductAttention(Q.shape[-1])
     head.forward(Q, K, V, mask)  # raises the errors that it should
     weights = head.compute_weights(head.scale_scores(np.dot(1.0 * Q, K.T)), mask)
-    return head.compute_output(weights, V), weights
+    return np.dot(weights, V), weights
 
 
 # %% function_transposes_three_axes
