@@ -161,7 +161,9 @@ class Matcher:
                 return None
             doubts += len(alike.wrong)
         # Code that sometimes raises may still have this mistake. Code that hardly ever returns may have any mistake.
-        if 2 * raised >= len(self.prints.of_path(path)) or not self._is_decisive(way, wrong, side):
+        if 2 * raised >= len(self.prints.of_path(path)) or not self._is_decisive(
+            way, wrong, side, returned=bool(raised)
+        ):
             return None
         return doubts + raised
 
@@ -173,9 +175,16 @@ class Matcher:
         differs = self.alike(number, way.behaves.get(number, 0)).value == Likeness.OTHER
         return differs and all(one.ended == "returned" for one in known)
 
-    def _is_decisive(self, way: WrongWay, wrong: Mapping[int, frozenset[Side]], side: Side) -> bool:
-        """Whether a probe shows this mistake itself, and not only the absence of another one."""
-        return any(side in sides and self._shows(way, number, side) for number, sides in wrong.items())
+    def _is_decisive(self, way: WrongWay, wrong: Mapping[int, frozenset[Side]], side: Side, *, returned: bool) -> bool:
+        """Whether a probe shows this mistake itself, and not only the absence of another one.
+
+        Code that raises elsewhere, too, must show it by what it has `returned`: two exceptions may only look alike.
+        """
+        return any(
+            side in sides and self._shows(way, number, side)
+            for number, sides in wrong.items()
+            if not (returned and side == Side.VALUE) or self.observed[number].ended == "returned"
+        )
 
     def _shows(self, way: WrongWay, number: int, side: Side) -> bool:
         """Whether a probe shows a wrong way on this side."""

@@ -580,3 +580,11 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
     return ScaledDotProductAttention(Q.shape[-1]).forward(Q, K, V, mask)[0]
+
+
+# %% divides_by_sqrt_n_q first_axis
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def scale_scores(self, scores):
+        return scores / float(np.sqrt(scores.shape[0]))

@@ -94,14 +94,6 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
         return scores / float(np.sqrt(self.d_k + 1))
 
 
-# %% root_of_the_rows
-
-
-class ScaledDotProductAttention(ScaledDotProductAttention):
-    def scale_scores(self, scores):
-        return scores / float(np.sqrt(scores.shape[0]))
-
-
 # %% logarithm_of_d_k
 
 
