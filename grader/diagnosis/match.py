@@ -244,6 +244,11 @@ def _explanations(off: frozenset[int], likely: Sequence[Suspect], size: int) -> 
             continue
         alone = [one.shown.difference(*(other.shown for other in group if other is not one)) for one in group]
         if all(probes <= one.hit for one, probes in zip(group, alone, strict=True)):
-            least = 1 if size == 2 else FEW
-            found.append({one.way.name for one, probes in zip(group, alone, strict=True) if len(probes) >= least})
+            pairs = zip(group, alone, strict=True)
+            found.append({one.way.name for one, probes in pairs if probes and (size == 2 or _is_clear(one, probes))})
     return found
+
+
+def _is_clear(one: Suspect, alone: frozenset[int]) -> bool:
+    """Whether one of more than two mistakes shows itself often enough: among many, some look alike by chance."""
+    return len(alone) >= FEW and 2 * len(one.hit) >= len(one.shown)

@@ -804,9 +804,9 @@ def masked_softmax(scores, mask, axis=-1):
     return exps / exps.sum(axis=axis, keepdims=True)
 
 
-# %% fills_lowest_number
-LIKELY = "the lowest float is put in place of blocked scores, so a fully blocked row gets equal weights"
-HINT = "Block a complete row. What is the softmax of three equal numbers? What should it be here?"
+# %% blocked_row_uniform
+LIKELY = "a fully blocked row gives every entry the same weight"
+HINT = "What is the softmax of three equal numbers, such as the lowest float? What should a fully blocked row be?"
 
 
 def masked_softmax(scores, mask, axis=-1):

@@ -518,7 +518,7 @@ def masked_softmax(scores, mask, axis=-1):
 
 # %% softmax_finfo_min
 # np.finfo(scores.dtype).min as the fill.
-# Expected: fills_lowest_number
+# Expected: blocked_row_uniform
 
 
 def masked_softmax(scores, mask, axis=-1):
