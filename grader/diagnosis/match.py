@@ -17,6 +17,7 @@ from grader.diagnosis.outcome import Alike, Likeness, Side
 
 MANY = 3  # probes; fewer may be alike by chance
 FEW = 2  # probes that show one of more than two mistakes alone
+PART = 0.25  # of the probes that show a mistake, if others mix with it
 MOST_AT_ONCE = 4  # mistakes in one function
 
 
@@ -39,6 +40,11 @@ class Suspect:
     def alone(self, other: Suspect) -> frozenset[int]:
         """Return the probes on which only this one of two differs from the reference."""
         return self.shown - other.shown
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether it has its own outcome in a good part of its probes: in a few, some other mistake looks like it."""
+        return len(self.hit) >= PART * len(self.shown)
 
     def fits(self, other: Suspect) -> bool:
         """Whether this one has its own outcome wherever the other cannot mix with it."""
@@ -244,11 +250,7 @@ def _explanations(off: frozenset[int], likely: Sequence[Suspect], size: int) -> 
             continue
         alone = [one.shown.difference(*(other.shown for other in group if other is not one)) for one in group]
         if all(probes <= one.hit for one, probes in zip(group, alone, strict=True)):
+            least = 1 if size == 2 else FEW
             pairs = zip(group, alone, strict=True)
-            found.append({one.way.name for one, probes in pairs if probes and (size == 2 or _is_clear(one, probes))})
+            found.append({one.way.name for one, probes in pairs if len(probes) >= least and one.is_clear})
     return found
-
-
-def _is_clear(one: Suspect, alone: frozenset[int]) -> bool:
-    """Whether one of more than two mistakes shows itself often enough: among many, some look alike by chance."""
-    return len(alone) >= FEW and 2 * len(one.hit) >= len(one.shown)
