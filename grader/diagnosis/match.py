@@ -232,7 +232,8 @@ def with_a_relative(off: Iterable[int], known: Sequence[Suspect]) -> tuple[Wrong
     explanations = [
         {first.way.name}
         for first, second in permutations(likely, 2)
-        if off <= first.shown | second.shown and first.fits(second) and len(first.alone(second)) >= MANY
+        if off <= first.shown | second.shown and first.is_clear
+        if first.fits(second) and len(first.alone(second)) >= MANY
     ]
     return _in_all(explanations, likely)
 
