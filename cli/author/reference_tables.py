@@ -66,6 +66,7 @@ FIELD_WORDS = {
     "HINT": "text, required: what the student can try",
     "VALUES_RIGHT": "the numbers are right, something else is wrong; one check that fails is enough",
     "COSTLY": "everything is right except the cost; it passes every check and breaks a limit",
+    "RAISES": "the mistake is an exception: where it returns, its results are right",
     "REPLACE": "old lines of the solution and new ones",
     "IN": "the function or method that `REPLACE` is about, where several have the line",
 }

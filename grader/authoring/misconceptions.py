@@ -4,7 +4,7 @@
 mistake) and HINT (what to try), and redefines the functions or constants that are wrong. REPLACE = {"old line": "new
 line"} does so with the lines of the solution that change; IN names the function where several have the line.
 VALUES_RIGHT = True marks a wrong way with right results, such as one that modifies its input. COSTLY = True marks one
-where only the cost is wrong.
+where only the cost is wrong, RAISES = True one that never returns a wrong result: the mistake is the exception.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from grader.submission.submission import Source, Submission
 
 _CELL = re.compile(r"^# ?%% *(?P<name>.*?) *$", re.MULTILINE)
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
-FIELDS = {"LIKELY": str, "HINT": str, "VALUES_RIGHT": bool, "COSTLY": bool, "REPLACE": dict, "IN": str}
+FIELDS = {"LIKELY": str, "HINT": str, "VALUES_RIGHT": bool, "COSTLY": bool, "RAISES": bool, "REPLACE": dict, "IN": str}
 _REQUIRED = ("LIKELY", "HINT")
 
 
@@ -36,6 +36,7 @@ class Misconception:
     hint: str
     values_right: bool
     costly: bool
+    raises: bool
     code: str
     defines: tuple[str, ...]
 
@@ -97,6 +98,7 @@ def _read_cell(name: str, cell: str, solution: str) -> Misconception:
         hint=str(fields["HINT"]),
         values_right=bool(fields.get("VALUES_RIGHT", False)),
         costly=bool(fields.get("COSTLY", False)),
+        raises=bool(fields.get("RAISES", False)),
         code="\n\n\n".join(code) + "\n",
         defines=tuple(defines),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from grader.authoring.evidence import ModuleEvidence
@@ -79,8 +79,8 @@ def _caught(evidence: ModuleEvidence, wrong: Misconception, report: Report) -> I
         yield Problem(f"{name} could not be graded: {report.message}", "Fix its code")
     elif not failed:
         yield Problem(f"{name} gets full marks: no check catches it", "Write a check that fails for it")
-    elif not any(check.asserted for check in failed):
-        yield Problem(f"{name} never returns a wrong result, it only raises: {_first_line(failed[0])}", "Fix its code")
+    elif wrong.raises == any(check.asserted for check in failed):
+        yield _other_ending(wrong, failed)
     elif wrong.values_right:
         if len(by_property) < len(failed):
             yield Problem(f"{name} says VALUES_RIGHT, but fails an oracle comparison", "Remove that line")
@@ -90,6 +90,15 @@ def _caught(evidence: ModuleEvidence, wrong: Misconception, report: Report) -> I
         yield Problem(f"{name} is caught only by oracle comparisons: {names}", fix)
     elif len(failed) < 2:
         yield Problem(f"{name} is caught by one check only: {failed[0].name}", "Write a second check that fails for it")
+
+
+def _other_ending(wrong: Misconception, failed: Sequence[CheckResult]) -> Problem:
+    """Return the problem of a wrong way that only raises, or of one that says so and does not."""
+    name = f"the misconception {wrong.name}"
+    if wrong.raises:
+        return Problem(f"{name} says RAISES, but returns a wrong result, too", "Remove that line")
+    raised = f"it only raises: {_first_line(failed[0])}"
+    return Problem(f"{name} never returns a wrong result, {raised}", "Fix its code, or add RAISES = True if that is it")
 
 
 def _too_expensive(wrong: Misconception, report: Report) -> Iterator[Problem]:

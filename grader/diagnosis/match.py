@@ -89,23 +89,27 @@ class Matcher:
         return None
 
     def names(self, path: str, deviation: Deviation) -> tuple[WrongWay, ...]:
-        """Return the wrong way that a function behaves like, or those that it mixes; none if that is not clear."""
-        doubts = {
-            way.name: (count, way)
-            for way in self.prints.candidates(path)
-            if (count := self._doubts(way, path, deviation)) is not None
-        }
-        exact = [way for count, way in doubts.values() if not count]
-        if exact:  # its own before those of other functions
-            own = [way for way in exact if way in self.prints.origins[path]] or exact
-            return tuple(own) if len(own) == 1 else ()
-        suspects = self._suspects(path, deviation.side)
-        values = deviation.side == Side.VALUE
-        if found := ways_together(deviation.probes, suspects, values=values):
-            return found
-        if doubts:
-            return tuple(way for _, way in doubts.values()) if len(doubts) == 1 else ()
+        """Return the wrong way that a function behaves like, or those that it mixes; none if that is not clear.
+
+        One without any difference comes first, then those that explain everything together, then one with differences
+        that are not on this side, or only where the function raises.
+        """
+        doubts = {way.name: self._doubts(way, path, deviation) for way in self.prints.candidates(path)}
+        found = [way for way in self.prints.candidates(path) if doubts[way.name] is not None]
+        if exact := self._only(path, [way for way in found if not doubts[way.name]]):
+            return exact
+        suspects, values = self._suspects(path, deviation.side), deviation.side == Side.VALUE
+        if together := ways_together(deviation.probes, suspects, values=values):
+            return together
+        if found:
+            fitting = [way for way in found if self.follows(way, path, deviation.side)]
+            return self._only(path, fitting or found)
         return with_a_relative(deviation.probes, suspects) if values else ()
+
+    def _only(self, path: str, ways: Sequence[WrongWay]) -> tuple[WrongWay, ...]:
+        """Return the only one of several wrong ways: the function's own come before those of other functions."""
+        own = [way for way in ways if way in self.prints.origins[path]] or ways
+        return tuple(own) if len(own) == 1 else ()
 
     def shown_by(self, way: WrongWay, path: str, deviation: Deviation) -> Deviation:
         """Return the part of a deviation that shows a wrong way, and not another mistake beside it."""

@@ -56,6 +56,7 @@ def project_qkv(X, W_q, W_k, W_v):
 # %% matrices_on_the_left
 LIKELY = "the matrices are multiplied from the left, W @ X, as in textbooks where a token is a column"
 HINT = "Here each row of X is a token. Which product has one row for each token: X @ W_q or W_q @ X?"
+RAISES = True
 
 
 def project_qkv(X, W_q, W_k, W_v):
@@ -134,6 +135,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 # %% transposes_three_axes
 LIKELY = "K.transpose(0, 2, 1) names three axes, so it raises an error for one sentence, and for a batch of heads"
 HINT = "How many axes does K have for one sentence? np.swapaxes(K, -1, -2) counts from the end."
+RAISES = True
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -146,6 +148,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 # %% transposes_four_axes
 LIKELY = "K.transpose(0, 1, 3, 2) names four axes, so it raises an error for one sentence, and for a batch of sentences"
 HINT = "How many axes does K have for one sentence? np.swapaxes(K, -1, -2) counts from the end."
+RAISES = True
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -158,6 +161,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 # %% swaps_fixed_axes
 LIKELY = "axes 1 and 2 swap places, but one sentence has no axis 2, and in a batch of heads other axes should swap"
 HINT = "How many axes does K have for one sentence? np.swapaxes(K, -1, -2) counts from the end."
+RAISES = True
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -170,6 +174,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 # %% einsum_of_two_axes
 LIKELY = "einsum has two letters for each array, so it raises an error for a batch"
 HINT = "Which letters does a batch need? '...qd,...kd->...qk' stands for any number of axes in front."
+RAISES = True
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -622,6 +627,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 # %% mask_as_an_index
 LIKELY = "scores[mask == 0] needs a mask of the shape of the scores; a smaller mask, which should broadcast, raises"
 HINT = "Try scores (2, 3) and a mask (1, 3). np.where takes every mask that broadcasts."
+RAISES = True
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -774,7 +780,6 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 # %% scores_shifted_in_place
 LIKELY = "compute_weights subtracts the maximum in the caller's scores"
 HINT = "Print the scores before and after the call. What is the difference between x -= m and x = x - m?"
-VALUES_RIGHT = True
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -1331,6 +1336,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 # %% function_transposes_three_axes
 LIKELY = "the function uses K.transpose(0, 2, 1), which raises an error for one sentence"
 HINT = "How many axes does K have for one sentence? np.swapaxes(K, -1, -2) counts from the end."
+RAISES = True
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
@@ -1343,6 +1349,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 # %% function_masks_by_index
 LIKELY = "scores[mask == 0] needs a mask of the shape of the scores; a smaller mask, which should broadcast, raises"
 HINT = "Try a mask with one row for all queries. np.where takes every mask that broadcasts."
+RAISES = True
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):

@@ -237,6 +237,12 @@ def test_a_misconception_that_calls_its_wrong_values_right(tiny: Course) -> None
     assert "squares says VALUES_RIGHT, but fails an oracle comparison" in problems(tiny)
 
 
+def test_a_misconception_that_only_raises_says_so(tiny: Course) -> None:
+    path = misconceptions_of(tiny)
+    edit(path, "# %% squares\n", "# %% squares\nRAISES = True\n")
+    assert "squares says RAISES, but returns a wrong result, too" in problems(tiny)
+
+
 def test_an_empty_suite(tiny: Course) -> None:
     tiny.hidden_suite(tiny.modules[0]).write_text('"""Nothing yet."""\n')
     assert "test_01_tiny.py: contains no checks" in problems(tiny)
