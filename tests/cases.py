@@ -94,8 +94,11 @@ class Case:
         return f"{text}\n\n{self.code}"
 
     def changing(self, text: str) -> str:
-        """Return a text without what this code defines and without trials, and this code after it."""
-        names = {name for statement in ast.parse(self.code).body for name in _defined(statement)}
+        """Return a text without what this code defines and without trials, and this code after it.
+
+        A class that derives from itself stays: it changes some of the methods.
+        """
+        names = {name for statement in ast.parse(self.code).body for name in _defined(statement) - _derived(statement)}
         lines = text.splitlines()
         for statement in reversed(ast.parse(text).body):
             if _is_trial(statement) or names & _defined(statement):
@@ -158,6 +161,12 @@ def _defined(statement: ast.stmt) -> set[str]:
             node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
         }
     return set()
+
+
+def _derived(statement: ast.stmt) -> set[str]:
+    """Return the name of a class that derives from the class of its own name."""
+    bases = {ast.unparse(base) for base in statement.bases} if isinstance(statement, ast.ClassDef) else set()
+    return bases & _defined(statement)
 
 
 def _is_trial(statement: ast.stmt) -> bool:

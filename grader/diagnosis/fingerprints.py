@@ -7,6 +7,8 @@ reference's answers to the questions under Reflect are not in it.
 from __future__ import annotations
 
 import math
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -105,6 +107,31 @@ class Fingerprints:
             if numbers and path is not None:
                 found[path].append(way)
         return {path: tuple(ways) for path, ways in found.items()}
+
+    def candidates(self, path: str) -> tuple[WrongWay, ...]:
+        """Return the wrong ways that a function can have: its own, and those of functions whose work it does itself."""
+        return (*self.origins[path], *self._borrowed[path])
+
+    @cached_property
+    def _borrowed(self) -> dict[str, tuple[WrongWay, ...]]:
+        """By function, the wrong ways of earlier functions that show in its probes, too, and in no other way.
+
+        A text that names another function of the module is not true of this one.
+        """
+        found: dict[str, tuple[WrongWay, ...]] = {}
+        for path in self.paths:
+            numbers = self.of_path(path)
+            traces = {way.name: tuple((n, way.behaves[n]) for n in numbers if n in way.behaves) for way in self.ways}
+            count = Counter(traces.values())
+            others = {part for other in self.paths for part in other.split(".")} - {*path.split(".")}
+            names = re.compile(rf"\b(?:{'|'.join(map(re.escape, others))})\b") if others else None
+            found[path] = tuple(
+                way
+                for way in self.ways
+                if traces[way.name] and count[traces[way.name]] == 1 and way not in self.origins[path]
+                if not (names and names.search(f"{way.likely} {way.hint}"))
+            )
+        return found
 
     @cached_property
     def builds_on(self) -> dict[str, frozenset[str]]:

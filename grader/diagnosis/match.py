@@ -7,14 +7,18 @@ Students make mistakes on several sides at once, so a wrong way is compared only
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import permutations
+from dataclasses import dataclass, replace
+from itertools import combinations, permutations
 
+from grader.diagnosis.direction import same_direction
 from grader.diagnosis.fingerprints import Fingerprints, WrongWay
 from grader.diagnosis.observe import Observed
 from grader.diagnosis.outcome import Alike, Likeness, Side
 
 MANY = 3  # probes; fewer may be alike by chance
+FEW = 2  # probes that show one of more than two mistakes alone
+PART = 0.25  # of the probes that show a mistake, if others mix with it
+MOST_AT_ONCE = 4  # mistakes in one function
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,11 @@ class Suspect:
     def alone(self, other: Suspect) -> frozenset[int]:
         """Return the probes on which only this one of two differs from the reference."""
         return self.shown - other.shown
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether it has its own outcome in a good part of its probes: in a few, some other mistake looks like it."""
+        return len(self.hit) >= PART * len(self.shown)
 
     def fits(self, other: Suspect) -> bool:
         """Whether this one has its own outcome wherever the other cannot mix with it."""
@@ -86,12 +95,27 @@ class Matcher:
         return None
 
     def names(self, path: str, deviation: Deviation) -> tuple[WrongWay, ...]:
-        """Return the wrong way that a function behaves like, or the two that it mixes; none if that is not clear."""
-        one = self._name(path, deviation)
-        if one is not None:
-            return (one,)
-        suspects = self._suspects(path, deviation.side)
-        return two_ways(deviation.probes, suspects, values=deviation.side == Side.VALUE)
+        """Return the wrong way that a function behaves like, or those that it mixes; none if that is not clear.
+
+        One without any difference comes first, then those that explain everything together, then one with differences
+        that are not on this side, or only where the function raises.
+        """
+        doubts = {way.name: self._doubts(way, path, deviation) for way in self.prints.candidates(path)}
+        found = [way for way in self.prints.candidates(path) if doubts[way.name] is not None]
+        if exact := self._only(path, [way for way in found if not doubts[way.name]]):
+            return exact
+        suspects, values = self._suspects(path, deviation.side), deviation.side == Side.VALUE
+        if together := ways_together(deviation.probes, suspects, values=values):
+            return together
+        if found:
+            fitting = [way for way in found if self.follows(way, path, deviation.side)]
+            return self._only(path, fitting or found)
+        return with_a_relative(deviation.probes, suspects) if values else ()
+
+    def _only(self, path: str, ways: Sequence[WrongWay]) -> tuple[WrongWay, ...]:
+        """Return the only one of several wrong ways: the function's own come before those of other functions."""
+        own = [way for way in ways if way in self.prints.origins[path]] or ways
+        return tuple(own) if len(own) == 1 else ()
 
     def shown_by(self, way: WrongWay, path: str, deviation: Deviation) -> Deviation:
         """Return the part of a deviation that shows a wrong way, and not another mistake beside it."""
@@ -100,22 +124,11 @@ class Matcher:
 
     def _suspects(self, path: str, side: Side) -> list[Suspect]:
         found = []
-        for way in self.prints.origins[path]:
+        for way in self.prints.candidates(path):
             shown = [number for number, sides in self.prints.wrong_sides(way, path).items() if side in sides]
             hit = [number for number in shown if self._shows(way, number, side)]
             found.append(Suspect(way, frozenset(shown), frozenset(hit)))
         return found
-
-    def _name(self, path: str, deviation: Deviation) -> WrongWay | None:
-        """Return the wrong way that a function behaves like; None if there is none, or more than one.
-
-        One without any difference is meant, if there is only one; else one without a difference on this side.
-        """
-        doubted = {way.name: self._doubts(way, path, deviation) for way in self.prints.origins[path]}
-        found = [way for way in self.prints.origins[path] if doubted[way.name] is not None]
-        exact = [way for way in found if not doubted[way.name]]
-        likely = exact or [way for way in found if self.follows(way, path, deviation.side)] or found
-        return likely[0] if len(likely) == 1 else None
 
     def follows(self, way: WrongWay, path: str, side: Side) -> bool:
         """Whether a function is wrong on this side only because of a wrong way that already has a name."""
@@ -130,8 +143,17 @@ class Matcher:
     def alike(self, number: int, place: int) -> Alike:
         """Compare the observed outcome of a probe with one of the known outcomes."""
         if (number, place) not in self._alike:
-            self._alike[number, place] = self.prints.compare(number, self.observed[number], place)
+            found = self.prints.compare(number, self.observed[number], place)
+            if place and found.value == Likeness.NEAR and self._is_as_small(number, place):
+                found = replace(found, value=Likeness.SAME)
+            self._alike[number, place] = found
         return self._alike[number, place]
+
+    def _is_as_small(self, number: int, place: int) -> bool:
+        """Whether both are a little off in the same direction: the same mistake, such as 1e-9 in a sum, of any size."""
+        known, right = self.prints.known(number, place), self.prints.known(number, 0)
+        near = (self.alike(number, 0).value, self.prints.compare(number, known, 0).value)
+        return set(near) == {Likeness.NEAR} and same_direction(self.observed[number].value, known.value, right.value)
 
     def _doubts(self, way: WrongWay, path: str, deviation: Deviation) -> int | None:
         """Return the number of small differences between a function and a wrong way; None if they do not match."""
@@ -155,7 +177,9 @@ class Matcher:
                 return None
             doubts += len(alike.wrong)
         # Code that sometimes raises may still have this mistake. Code that hardly ever returns may have any mistake.
-        if 2 * raised >= len(self.prints.of_path(path)) or not self._is_decisive(way, wrong, side):
+        if 2 * raised >= len(self.prints.of_path(path)) or not self._is_decisive(
+            way, wrong, side, returned=bool(raised)
+        ):
             return None
         return doubts + raised
 
@@ -167,9 +191,16 @@ class Matcher:
         differs = self.alike(number, way.behaves.get(number, 0)).value == Likeness.OTHER
         return differs and all(one.ended == "returned" for one in known)
 
-    def _is_decisive(self, way: WrongWay, wrong: Mapping[int, frozenset[Side]], side: Side) -> bool:
-        """Whether a probe shows this mistake itself, and not only the absence of another one."""
-        return any(side in sides and self._shows(way, number, side) for number, sides in wrong.items())
+    def _is_decisive(self, way: WrongWay, wrong: Mapping[int, frozenset[Side]], side: Side, *, returned: bool) -> bool:
+        """Whether a probe shows this mistake itself, and not only the absence of another one.
+
+        Code that raises elsewhere, too, must show it by what it has `returned`: two exceptions may only look alike.
+        """
+        return any(
+            side in sides and self._shows(way, number, side)
+            for number, sides in wrong.items()
+            if not (returned and side == Side.VALUE) or self.observed[number].ended == "returned"
+        )
 
     def _shows(self, way: WrongWay, number: int, side: Side) -> bool:
         """Whether a probe shows a wrong way on this side."""
@@ -186,26 +217,51 @@ def _excludes(alike: Alike) -> bool:
     return alike.value == Likeness.OTHER or (alike.value == Likeness.FAR and alike.dtype)
 
 
-def two_ways(off: Iterable[int], known: Sequence[Suspect], *, values: bool) -> tuple[WrongWay, ...]:
-    """Return the wrong ways that are in every explanation of the probes that are off by two of the known ones.
+def ways_together(off: Iterable[int], known: Sequence[Suspect], *, values: bool) -> tuple[WrongWay, ...]:
+    """Return the wrong ways that are in every explanation of the probes that are off, by as few known ones as possible.
 
-    Where only one of the two differs from the reference, the outcome must be exactly its own. Where both differ, it may
-    be anything: the mistakes mix. A wrong way that some other explanation can do without is not named. If there is no
-    such pair, the second mistake may be a relative of a known one: then only the first must have its own outcomes, in
-    many probes. That needs `values`: many mistakes have the same refusals and dtypes, and these do not
-    mix. There each must have its own outcome on every probe.
+    Where only one of them differs from the reference, the outcome must be exactly its own. Where several differ, it may
+    be anything: the mistakes mix. A wrong way that some other explanation can do without is not named. Many mistakes
+    have the same refusals and dtypes, and these do not mix: without `values`, there are at most two, and each must have
+    its own outcome on every probe.
     """
     off = frozenset(off)
     likely = [one for one in known if one.hit]
-    exact: list[set[str]] = []  # by explanation, the names that it cannot do without
-    related: list[set[str]] = []
-    for first, second in permutations(likely, 2):
-        if not off <= first.shown | second.shown or not first.fits(second):
-            continue
-        if second.fits(first):
-            exact.append({one.way.name for one, other in ((first, second), (second, first)) if one.alone(other)})
-        if len(first.alone(second)) >= MANY:
-            related.append({first.way.name})
-    explanations = exact or (related if values else [])
+    sizes = range(2, MOST_AT_ONCE + 1 if values else 3)
+    explanations = next(filter(None, (_explanations(off, likely, size) for size in sizes)), [])
+    return _in_all(explanations, [one for one in likely if values or one.shown == one.hit])
+
+
+def with_a_relative(off: Iterable[int], known: Sequence[Suspect]) -> tuple[WrongWay, ...]:
+    """Return the wrong way beside which there is a relative of a known one, which has none of its own outcomes.
+
+    The wrong way must have its own outcomes, in many probes.
+    """
+    off = frozenset(off)
+    likely = [one for one in known if one.hit]
+    explanations = [
+        {first.way.name}
+        for first, second in permutations(likely, 2)
+        if off <= first.shown | second.shown and first.is_clear
+        if first.fits(second) and len(first.alone(second)) >= MANY
+    ]
+    return _in_all(explanations, likely)
+
+
+def _in_all(explanations: Sequence[set[str]], known: Sequence[Suspect]) -> tuple[WrongWay, ...]:
     names = set.intersection(*explanations) if explanations else set()
-    return tuple(one.way for one in likely if one.way.name in names and (values or one.shown == one.hit))
+    return tuple(one.way for one in known if one.way.name in names)
+
+
+def _explanations(off: frozenset[int], likely: Sequence[Suspect], size: int) -> list[set[str]]:
+    """Return the names that each explanation by so many wrong ways cannot do without."""
+    found = []
+    for group in combinations(likely, size):
+        if not off <= frozenset().union(*(one.shown for one in group)):
+            continue
+        alone = [one.shown.difference(*(other.shown for other in group if other is not one)) for one in group]
+        if all(probes <= one.hit for one, probes in zip(group, alone, strict=True)):
+            least = 1 if size == 2 else FEW
+            pairs = zip(group, alone, strict=True)
+            found.append({one.way.name for one, probes in pairs if len(probes) >= least and one.is_clear})
+    return found

@@ -74,6 +74,7 @@ CUBE = floats([[0, 2], [1, 4]], [[3, 0], [0, 0.5]])
 BLOCK = floats([[0, 1, 3], [2, 0, 1]], [[1, 1, 0], [4, 2, 0]])
 DEEP = floats([[[0, 1, 3]], [[1, 0, 0]]], [[[0, 2, 4]], [[2, 1, 0.5]]])
 THIRDS = floats([0, 1, 3], [2, 0, 1], [1, 4, 0])
+HIGH = floats([800, 799, 0])
 LARGE = floats([5000, 4999, 0], [-5000, -5001, -5003])
 APART = floats([[5000, 5001]], [[-20000, -20002]])
 HIDDEN = floats([-100, -101, 700], [-99, 0, -101])  # a blocked key may have by far the largest score
@@ -88,13 +89,17 @@ PAIR_V = floats([1, -1], [3, 2])
 CUBE_V = floats([[1, 0], [2, 5]], [[3, 1], [-1, 4]])
 BATCH_V = floats([[1], [2], [0], [4]], [[3], [-1], [1], [0]])
 DEEP_V = np.stack([CUBE_V, CUBE_V[::-1] + 1])
+FAR_Q, FAR_K = floats([100, 0], [0, 100]), floats([1, 0], [0.99, 100], [100, -0.5])
 STEEP_Q, STEEP_K = floats([100, 0, 0, 0], [0, -100, 0, 0]), floats([100, 100, 0, 0], [99.96875, 101, 0, 0])
 
-CAUSAL = np.tri(5)
-TRI_TWO = np.tri(2)
+# A row that is fully blocked or fully allowed shows another mistake, too: only NO_SECOND has one.
+CAUSAL = np.tri(4, 5)
+FIRST_ONLY = np.array([[1.0, 0.0], [1.0, 0.0]])
+STEPS = np.array([[1, 0, 0], [1, 1, 0], [0, 1, 1]])
 GAP = np.array([[1, 0, 1], [0, 1, 1]])
 NO_SECOND = np.array([[1, 1, 0], [0, 0, 0]])
 PADDING = np.array([[[1, 1, 0]], [[0, 1, 1]]])
+LONG_PADDING = np.array([[[1, 1, 0, 0]], [[0, 1, 1, 1]]])
 
 # For explain: numbers that differ from each other and from the entries, and have more than three decimals
 NAMES = ["zorp", "quib", "vlim", "nudj"]
@@ -302,8 +307,7 @@ PROBES = [
     method("scale_scores", SQUARE, d_k=2),
     method("scale_scores", -SCORES, d_k=3),
     method("scale_scores", SCORES, d_k=64),
-    method("scale_scores", whole(SCORES), d_k=16),
-    method("scale_scores", BLOCK, d_k=7),
+    method("scale_scores", DEEP, d_k=7),
     method("scale_scores", single(SCORES)),
     method("scale_scores", SENTENCE_RAW, said=EXAMPLE),
     method("scale_scores", floats([[[5000]], [[-5000]]]), d_k=25),
@@ -311,26 +315,26 @@ PROBES = [
     shares(ROW),
     shares(SQUARE),
     shares(SCORES, GAP),
+    shares(HIDDEN, np.array([[1, 1, 0], [1, 0, 1]])),
     shares(whole(SCORES), d_k=16),
-    shares(SQUARE, TRI_TWO),
+    shares(SQUARE, FIRST_ONLY),
     shares(SQUARE[::-1]),
-    shares(THIRDS, np.tri(3, dtype=int), d_k=9),
-    shares(THIRDS, np.array([0, 1, 1])),
-    shares(THIRDS, np.array([[1], [0], [1]])),
+    shares(THIRDS, STEPS, d_k=9),
+    shares(SCORES, np.array([0, 1, 1])),
     shares(SCORES, np.array([[False, True, True]])),
     shares(SCORES, NO_SECOND),
     shares(CUBE),
     shares(BLOCK, PADDING),
     shares(BLOCK, np.stack([GAP, 1 - GAP])),
     shares(DEEP, PADDING[:, None]),
+    shares(HIGH),
     shares(LARGE),
     shares(APART),
-    shares(HIDDEN, np.array([[1, 1, 0], [1, 0, 1]])),
     shares(LOW, np.array([[1, 1, 0], [0, 1, 1]])),
     shares(single(SCORES)),
     shares(single(SCORES), GAP.astype(float)),
-    shares(single(THIRDS), np.tri(3, dtype=bool)),
-    shares(SENTENCE_RAW / 2, CAUSAL, said=EXAMPLE),
+    shares(single(THIRDS), STEPS == 1),
+    shares(SENTENCE_RAW[:4] / 2, CAUSAL, said=EXAMPLE),
     # compute_output
     method("compute_output", floats([0.25, 0.75]), NARROW_V),
     method("compute_output", floats([0.25, 0.75], [0.5, 0.5]), PAIR_V),
@@ -344,7 +348,7 @@ PROBES = [
     # forward
     forward(ONE_Q, PAIR_K, NARROW_V),
     forward(PAIR_Q, CROSS_K, np.eye(2), part=0),
-    forward(PAIR_K, CROSS_K, PAIR_V, TRI_TWO),
+    forward(PAIR_K, CROSS_K, PAIR_V, FIRST_ONLY),
     forward(CROSS_K, PAIR_Q, PAIR_V),
     forward(PLAIN_Q, PLAIN_K, PLAIN_V[:, :1]),
     forward(FOUR_Q, FOUR_K, FOUR_V[:, :1], NO_SECOND),
@@ -353,7 +357,7 @@ PROBES = [
     forward(CUBE_Q, CUBE_K, CUBE_V[..., :1]),
     forward(BATCH_Q[:, :1], BATCH_K[:, :3], BATCH_V[:, :3], PADDING),
     forward(STEEP_Q, STEEP_K, NARROW_V),
-    forward(single(PAIR_Q), single(CROSS_K), single(NARROW_V), TRI_TWO),
+    forward(single(PAIR_Q), single(CROSS_K), single(NARROW_V), FIRST_ONLY),
     method("forward", np.ones((2, 3)), np.ones((4, 3)), np.ones((6, 2)), d_k=3, names=(4, 6)),
     method("forward", np.ones((2, 3)), np.ones((7, 3)), np.ones((1, 2)), d_k=3, names=(7, 1)),
     method("forward", np.ones((2, 3)), np.ones((4, 5)), np.ones((4, 2)), d_k=3, names=(3, 5)),
@@ -373,16 +377,18 @@ PROBES = [
     ),
     # the function
     attend(ONE_Q, PAIR_K, NARROW_V),
-    attend(CROSS_K, PAIR_Q, PAIR_V, TRI_TWO),
+    attend(CROSS_K, PAIR_Q, PAIR_V, FIRST_ONLY),
     attend(PAIR_Q, CROSS_K, np.eye(2), part=0),
     attend(PLAIN_Q[:1], PLAIN_K, PLAIN_V),
     attend(FOUR_Q, FOUR_K, FOUR_V[:, :1], NO_SECOND),
     attend(SENTENCE_Q[1:2], SENTENCE_K, SENTENCE_V, CAUSAL[1].astype(bool), said="cat of the shared example, masked"),
     attend(whole(ONE_Q), whole(CROSS_K), whole(FLAT_V)),
     attend(CUBE_Q, CUBE_K, CUBE_V[..., :1]),
-    attend(BATCH_Q[:, :1], BATCH_K[:, :3], BATCH_V[:, :3], PADDING),
+    attend(BATCH_Q, BATCH_K, BATCH_V),
+    attend(BATCH_Q[:, :1], BATCH_K, BATCH_V, LONG_PADDING),
     attend(STEEP_Q, STEEP_K, NARROW_V),
-    attend(single(PAIR_Q), single(CROSS_K), single(NARROW_V), TRI_TWO),
+    attend(FAR_Q, FAR_K, PLAIN_V[:3, :1], np.array([[1, 1, 0], [1, 0, 1]])),
+    attend(single(PAIR_Q), single(CROSS_K), single(NARROW_V), FIRST_ONLY),
     probe(FUNCTION, np.ones((2, 3)), np.ones((4, 6)), np.ones((4, 5)), names=(3, 6)),
     probe(FUNCTION, np.ones((2, 3)), np.ones((4, 3)), np.ones((6, 5)), names=(4, 6)),
     probe(FUNCTION, np.ones((2, 3)), np.ones((7, 3)), np.ones((1, 5)), names=(7, 1)),

@@ -53,6 +53,17 @@ def project_qkv(X, W_q, W_k, W_v):
     return X @ W_q / float(np.sqrt(W_q.shape[1])), X @ W_k, X @ W_v
 
 
+# %% matrices_on_the_left
+LIKELY = "the matrices are multiplied from the left, W @ X, as in textbooks where a token is a column"
+HINT = "Here each row of X is a token. Which product has one row for each token: X @ W_q or W_q @ X?"
+RAISES = True
+
+
+def project_qkv(X, W_q, W_k, W_v):
+    X = 1.0 * X
+    return W_q @ X, W_k @ X, W_v @ X
+
+
 # %% leading_dimensions_flattened
 LIKELY = "the leading dimensions of X are lost"
 HINT = "For X of (2, 3, 4) and W_q of (4, 5), Q is (2, 3, 5). What shape do you get?"
@@ -87,6 +98,16 @@ def project_qkv(X, W_q, W_k, W_v):
     return X @ W_q, X @ W_k, X @ W_v
 
 
+# %% projections_of_integers
+LIKELY = "integers stay integers: for tokens and matrices of integers, Q, K and V should be float64"
+HINT = "What is the dtype of a product of two arrays of integers? What does 1.0 * X change?"
+VALUES_RIGHT = True
+
+
+def project_qkv(X, W_q, W_k, W_v):
+    return X @ W_q, X @ W_k, X @ W_v
+
+
 # %% k_t_reverses_all_axes
 LIKELY = "K.T reverses all the axes: in a batch, (batch, n, d) becomes (d, n, batch)"
 HINT = "Print K.T.shape for a K of (2, 5, 4). You should swap only the last two axes. See np.swapaxes."
@@ -109,6 +130,70 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
         if Q.shape[-1] != K.shape[-1]:
             raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
         return 1.0 * Q @ (K.T if K.ndim == 2 else K.swapaxes(1, 2))
+
+
+# %% transposes_three_axes
+LIKELY = "K.transpose(0, 2, 1) names three axes, so it raises an error for one sentence, and for a batch of heads"
+HINT = "How many axes does K have for one sentence? np.swapaxes(K, -1, -2) counts from the end."
+RAISES = True
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_scores(self, Q, K):
+        if Q.shape[-1] != K.shape[-1]:
+            raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+        return 1.0 * Q @ K.transpose(0, 2, 1)
+
+
+# %% transposes_four_axes
+LIKELY = "K.transpose(0, 1, 3, 2) names four axes, so it raises an error for one sentence, and for a batch of sentences"
+HINT = "How many axes does K have for one sentence? np.swapaxes(K, -1, -2) counts from the end."
+RAISES = True
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_scores(self, Q, K):
+        if Q.shape[-1] != K.shape[-1]:
+            raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+        return 1.0 * Q @ K.transpose(0, 1, 3, 2)
+
+
+# %% swaps_fixed_axes
+LIKELY = "axes 1 and 2 swap places, but one sentence has no axis 2, and in a batch of heads other axes should swap"
+HINT = "How many axes does K have for one sentence? np.swapaxes(K, -1, -2) counts from the end."
+RAISES = True
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_scores(self, Q, K):
+        if Q.shape[-1] != K.shape[-1]:
+            raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+        return 1.0 * Q @ np.swapaxes(K, 1, 2)
+
+
+# %% einsum_of_two_axes
+LIKELY = "einsum has two letters for each array, so it raises an error for a batch"
+HINT = "Which letters does a batch need? '...qd,...kd->...qk' stands for any number of axes in front."
+RAISES = True
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_scores(self, Q, K):
+        if Q.shape[-1] != K.shape[-1]:
+            raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+        return np.einsum("qd,kd->qk", 1.0 * Q, K)
+
+
+# %% keys_not_transposed
+LIKELY = "the keys are not transposed: Q @ K multiplies queries with the columns of K, not with its rows"
+HINT = "What are the shapes of Q and K for two queries and five keys of width 4? Which product is (2, 5)?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_scores(self, Q, K):
+        if Q.shape[-1] != K.shape[-1]:
+            raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+        return 1.0 * Q @ K
 
 
 # %% reshape_instead_of_transpose
@@ -159,6 +244,18 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
         return np.dot(1.0 * Q, K.swapaxes(-1, -2))
 
 
+# %% dot_of_k_t
+LIKELY = "np.dot(Q, K.T) is for one sentence: K.T reverses all the axes of a batch, and np.dot mixes its sentences"
+HINT = "Print K.T.shape for a K of (2, 5, 4). Swap only the last two axes, and use @ for the product."
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_scores(self, Q, K):
+        if Q.shape[-1] != K.shape[-1]:
+            raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+        return np.dot(1.0 * Q, K.T)
+
+
 # %% first_batch_element_reused
 LIKELY = "every element of the batch gets the scores of the first"
 HINT = "Try a batch of two different sentences. Are the two tables of scores different?"
@@ -203,6 +300,19 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
         if Q.dtype.kind == "f":
             Q -= Q.mean(axis=-1, keepdims=True)
         return super().compute_scores(Q, K)
+
+
+# %% scores_of_integers
+LIKELY = "integers stay integers: the scores of queries and keys of integers should be float64"
+HINT = "What is the dtype of a product of two arrays of integers? What does 1.0 * Q change?"
+VALUES_RIGHT = True
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_scores(self, Q, K):
+        if Q.shape[-1] != K.shape[-1]:
+            raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+        return Q @ K.swapaxes(-1, -2)
 
 
 # %% width_one_broadcasts
@@ -251,6 +361,13 @@ LIKELY = "the scores are divided by d_k, not by its square root"
 HINT = "With d_k = 64, scores are divided by 8. What do you divide by?"
 REPLACE = {"return scores / float(np.sqrt(self.d_k))": "return scores / float(self.d_k)"}
 
+
+# %% divides_by_half_of_d_k
+LIKELY = "the scores are divided by half of d_k, not by its root: d_k ** 1/2 is (d_k ** 1) / 2"
+HINT = "What is 64 ** 1/2 in Python? What is 64 ** 0.5?"
+REPLACE = {"return scores / float(np.sqrt(self.d_k))": "return scores / (self.d_k ** 1 / 2)"}
+
+
 # %% multiplies_by_scale
 LIKELY = "the scores are multiplied by the scale instead of divided by it"
 HINT = "Scaling should make large scores smaller. Do your scores grow?"
@@ -260,6 +377,13 @@ REPLACE = {"return scores / float(np.sqrt(self.d_k))": "return scores * float(np
 LIKELY = "the scores are divided by the root of the number of keys"
 HINT = "The last size of the scores is n_k, the number of keys. Where is d_k stored?"
 REPLACE = {"return scores / float(np.sqrt(self.d_k))": "return scores / float(np.sqrt(scores.shape[-1]))"}
+
+
+# %% divides_by_sqrt_n_q
+LIKELY = "the scores are divided by the root of the number of queries"
+HINT = "The scores have one row for each query. Where is d_k stored?"
+REPLACE = {"return scores / float(np.sqrt(self.d_k))": "return scores / float(np.sqrt(scores.shape[-2]))"}
+
 
 # %% scale_of_the_example
 LIKELY = "the scores are always divided by 2, which is right only for d_k = 4"
@@ -278,7 +402,6 @@ HINT = "Print the scores before and after the call. What is the difference betwe
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
     def scale_scores(self, scores):
-        scores = scores if scores.dtype.kind == "f" else 1.0 * scores
         scores /= float(np.sqrt(self.d_k))
         return scores
 
@@ -313,20 +436,85 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
         return super().compute_weights(scaled_scores.swapaxes(1, -1), mask).swapaxes(1, -1)
 
 
-# %% keepdims_forgotten
-LIKELY = "the sum of row i is used for column i: keepdims is missing"
-HINT = "What is the shape of x.sum(axis=-1) for a square x? Along which axis does it line up with x?"
+# %% softmax_over_axis_zero
+LIKELY = "the softmax is over axis 0: the columns of a table sum to 1, not its rows"
+HINT = "Compare weights.sum(axis=0) with weights.sum(axis=-1). Each query divides its attention among the keys."
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
     def compute_weights(self, scaled_scores, mask=None):
-        allowed = np.broadcast_to(True if mask is None else np.asarray(mask) != 0, scaled_scores.shape)
-        scores = np.where(allowed, scaled_scores, -np.inf)
+        scores = np.where(True if mask is None else np.asarray(mask) != 0, scaled_scores, -np.inf)
+        largest = scores.max(axis=0, keepdims=True)
+        exps = np.exp(scores - np.where(np.isinf(largest), 0.0, largest))
+        total = exps.sum(axis=0, keepdims=True)
+        return exps / np.where(total == 0, 1.0, total)
+
+
+# %% softmax_over_everything
+LIKELY = "the exponentials are divided by the sum of the complete array: all weights together sum to 1"
+HINT = "What does e.sum() add up for a table of two rows? Each row should sum to 1. See axis and keepdims."
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_weights(self, scaled_scores, mask=None):
+        scores = np.where(True if mask is None else np.asarray(mask) != 0, scaled_scores, -np.inf)
+        exps = np.exp(scores - scores.max())
+        return exps / exps.sum()
+
+
+# %% one_sum_for_all_rows
+LIKELY = "each row has its own maximum, but the exponentials are divided by the sum of the complete array"
+HINT = "What does e.sum() add up for a table of two rows? Each row should sum to 1. See axis and keepdims."
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_weights(self, scaled_scores, mask=None):
+        scores = np.where(True if mask is None else np.asarray(mask) != 0, scaled_scores, -np.inf)
+        largest = scores.max(axis=-1, keepdims=True)
+        exps = np.exp(scores - np.where(np.isinf(largest), 0.0, largest))
+        return exps / exps.sum()
+
+
+# %% keepdims_forgotten
+LIKELY = "keepdims is missing in the sum: the sum of row i is used for column i, and a table that is not square raises"
+HINT = "What is the shape of x.sum(axis=-1) for a table x? Along which axis does it line up with x?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_weights(self, scaled_scores, mask=None):
+        scores = np.where(True if mask is None else np.asarray(mask) != 0, scaled_scores, -np.inf)
         largest = scores.max(axis=-1, keepdims=True)
         exps = np.exp(scores - np.where(np.isinf(largest), 0.0, largest))
         total = exps.sum(axis=-1)
-        total = np.where(total == 0, 1.0, total)
-        return exps / (total if total.shape[-1] == exps.shape[-1] else total[..., None])
+        return exps / np.where(total == 0, 1.0, total)
+
+
+# %% keepdims_forgotten_twice
+LIKELY = "keepdims is missing: the maximum and the sum of row i are used for column i"
+HINT = "What is the shape of x.max(axis=-1) for a table x? Along which axis does it line up with x?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_weights(self, scaled_scores, mask=None):
+        scores = np.where(True if mask is None else np.asarray(mask) != 0, scaled_scores, -np.inf)
+        largest = scores.max(axis=-1)
+        exps = np.exp(scores - np.where(np.isinf(largest), 0.0, largest))
+        total = exps.sum(axis=-1)
+        return exps / np.where(total == 0, 1.0, total)
+
+
+# %% new_axis_at_one
+LIKELY = "[:, None] makes the sums a column for one sentence; in a batch, the new axis is in the wrong place"
+HINT = "What is the shape of x.sum(axis=-1)[:, None] for x of (2, 3, 4)? keepdims=True is right for any x."
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_weights(self, scaled_scores, mask=None):
+        scores = np.where(True if mask is None else np.asarray(mask) != 0, scaled_scores, -np.inf)
+        largest = scores.max(axis=-1)[:, None]
+        exps = np.exp(scores - np.where(np.isinf(largest), 0.0, largest))
+        total = exps.sum(axis=-1)[:, None]
+        return exps / np.where(total == 0, 1.0, total)
 
 
 # %% no_maximum_subtracted
@@ -342,6 +530,18 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
             )
             total = exps.sum(axis=-1, keepdims=True)
             return exps / np.where(total == 0, 1.0, total)
+
+
+# %% no_maximum_and_nan
+LIKELY = "the largest score is not subtracted, so the exponentials overflow, and low or blocked rows are 0 divided by 0"
+HINT = "What are np.exp(5000) and np.exp(-5000)? How did you avoid this in module 01?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_weights(self, scaled_scores, mask=None):
+        scores = np.where(True if mask is None else np.asarray(mask) != 0, scaled_scores, -np.inf)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
 
 
 # %% one_maximum_for_all_rows
@@ -394,9 +594,60 @@ HINT = "Print ~np.array([0, 1]) and ~np.array([False, True]). Convert the mask t
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
     def compute_weights(self, scaled_scores, mask=None):
-        if mask is not None and mask.dtype.kind in "iu":
-            mask = ~mask == 0
-        return super().compute_weights(scaled_scores, mask)
+        if mask is not None:
+            scaled_scores = np.where(~mask, -np.inf, scaled_scores)
+        return super().compute_weights(scaled_scores)
+
+
+# %% minus_1e9_by_tilde
+LIKELY = "~mask works only for a boolean mask: of integers, it is never 0, so every score becomes -1e9"
+HINT = "Print ~np.array([0, 1]) and ~np.array([False, True]). Convert the mask to bool first."
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_weights(self, scaled_scores, mask=None):
+        if mask is not None:
+            scaled_scores = np.where(~mask, -1e9, scaled_scores)
+        return super().compute_weights(scaled_scores)
+
+
+# %% tilde_as_an_index
+LIKELY = "scores[~mask] works only for a boolean mask of the same shape: ~1 is -2 and ~0 is -1, which are row numbers"
+HINT = "Print ~np.array([0, 1]). What is scores[-1]? np.where(mask, ...) takes every mask that broadcasts."
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_weights(self, scaled_scores, mask=None):
+        scores = 1.0 * scaled_scores
+        if mask is not None:
+            scores[~mask] = -np.inf
+        return super().compute_weights(scores)
+
+
+# %% mask_as_an_index
+LIKELY = "scores[mask == 0] needs a mask of the shape of the scores; a smaller mask, which should broadcast, raises"
+HINT = "Try scores (2, 3) and a mask (1, 3). np.where takes every mask that broadcasts."
+RAISES = True
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_weights(self, scaled_scores, mask=None):
+        scores = 1.0 * scaled_scores
+        if mask is not None:
+            scores[mask == 0] = -np.inf
+        return super().compute_weights(scores)
+
+
+# %% mask_added
+LIKELY = "the mask is added to the scores, so a blocked score is only 1 lower than it would be if it were allowed"
+HINT = "Look at the weight of a blocked key. It should be 0. What happens when you add 1 or 0 to a score?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_weights(self, scaled_scores, mask=None):
+        if mask is not None:
+            scaled_scores = scaled_scores + np.asarray(mask).astype(scaled_scores.dtype)
+        return super().compute_weights(scaled_scores)
 
 
 # %% mask_transposed
@@ -450,13 +701,13 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
     def compute_weights(self, scaled_scores, mask=None):
         exps = np.exp(scaled_scores - scaled_scores.max(axis=-1, keepdims=True))
         exps = exps if mask is None else exps * (np.asarray(mask) != 0)
-        total = exps.sum(axis=-1, keepdims=True)
-        return exps / np.where(total == 0, 1.0, total)
+        with np.errstate(invalid="ignore"):
+            return exps / exps.sum(axis=-1, keepdims=True)
 
 
 # %% blocked_row_uniform
 LIKELY = "a row whose keys are all blocked gives every key the same weight"
-HINT = "Blocked scores of -1e9 all become 0 when you subtract the largest. What should such a row be?"
+HINT = "What is the softmax of a row of equal numbers, such as -1e9 or the lowest float? What should such a row be?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -496,8 +747,20 @@ HINT = "Add up a row of your weights and subtract 1. How else can you handle a s
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
     def compute_weights(self, scaled_scores, mask=None):
-        weights = super().compute_weights(scaled_scores, mask)
-        return weights / (1.0 + 1e-6)
+        scores = np.where(True if mask is None else np.asarray(mask) != 0, scaled_scores, -np.inf)
+        largest = scores.max(axis=-1, keepdims=True)
+        exps = np.exp(scores - np.where(np.isinf(largest), 0.0, largest))
+        return exps / (exps.sum(axis=-1, keepdims=True) + 1e-6)
+
+
+# %% weights_rounded
+LIKELY = "the weights are rounded to four decimals"
+HINT = "The lesson prints four decimals. Should the numbers that you go on computing with be rounded, too?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_weights(self, scaled_scores, mask=None):
+        return np.round(super().compute_weights(scaled_scores, mask), 4)
 
 
 # %% scores_blocked_in_place
@@ -512,6 +775,19 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
         if mask is not None and scaled_scores.dtype.kind == "f":
             scaled_scores[np.broadcast_to(np.asarray(mask) == 0, scaled_scores.shape)] = -np.inf
         return weights
+
+
+# %% scores_shifted_in_place
+LIKELY = "compute_weights subtracts the maximum in the caller's scores"
+HINT = "Print the scores before and after the call. What is the difference between x -= m and x = x - m?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_weights(self, scaled_scores, mask=None):
+        scores = scaled_scores if mask is None else np.where(np.asarray(mask) != 0, scaled_scores, -np.inf)
+        largest = scores.max(axis=-1, keepdims=True)
+        scores -= np.where(np.isinf(largest), 0, largest)
+        return super().compute_weights(scores)
 
 
 # %% mask_modified
@@ -562,8 +838,27 @@ HINT = "Weights of (2, 5) and values of (5, 3) fit as they are. Whose weights ar
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
     def compute_output(self, weights, V):
-        weights = weights.swapaxes(-1, -2) if weights.shape[-1] == weights.shape[-2] else weights
-        return super().compute_output(weights, V)
+        return weights.swapaxes(-1, -2) @ (1.0 * V)
+
+
+# %% output_dot_on_batches
+LIKELY = "np.dot combines the weights of every sentence of the batch with the values of every other sentence"
+HINT = "What shape does np.dot give for (2, 3, 4) and (2, 4, 5)? What shape do np.matmul and @ give?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_output(self, weights, V):
+        return np.dot(weights, 1.0 * V)
+
+
+# %% output_rounded
+LIKELY = "the output is rounded to four decimals"
+HINT = "The lesson prints four decimals. Should the numbers that you go on computing with be rounded, too?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_output(self, weights, V):
+        return np.round(super().compute_output(weights, V), 4)
 
 
 # %% mean_instead_of_sum
@@ -606,6 +901,16 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
     def forward(self, Q, K, V, mask=None):
         output, weights = super().forward(Q, K, V, mask)
         return weights, output
+
+
+# %% weights_not_returned
+LIKELY = "only the output is returned; it should be the pair (output, weights)"
+HINT = "What does the docstring of forward say that it returns? Where do your weights go?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def forward(self, Q, K, V, mask=None):
+        return super().forward(Q, K, V, mask)[0]
 
 
 # %% forward_forgets_the_mask
@@ -822,6 +1127,22 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
         return f"{tokens} {rows}"
 
 
+# %% explain_three_decimals
+LIKELY = "the numbers have three decimals, but at least four are needed"
+HINT = "Which format specifier gives four decimals?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def explain(self, Q, K, V, tokens, query_idx=0):
+        raw = self.compute_scores(Q, K)
+        output, weights = self.forward(Q, K, V)
+        scaled = self.scale_scores(raw)
+        told = [f"{tokens[query_idx]} gets {[f'{number:.3f}' for number in output[query_idx]]}"]
+        for j, token in enumerate(tokens):
+            told.append(f"{token} {raw[query_idx, j]:.3f} {scaled[query_idx, j]:.3f} {weights[query_idx, j]:.3f}")
+        return "\n".join(told)
+
+
 # %% explain_best_keys_only
 LIKELY = "the text contains only the tokens with the largest weights"
 HINT = "The text should contain every token, with its scores and its weight, however small the weight is."
@@ -897,6 +1218,24 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
     return ScaledDotProductAttention(V.shape[-1]).forward(Q, K, V, mask)
 
 
+# %% function_takes_axis_one_for_d_k
+LIKELY = "the function uses the size of axis 1 as d_k, which in a batch is the number of queries"
+HINT = "What is Q.shape[1] for a Q of (2, 5, 4)? Count from the end: the last axis is -1."
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    return ScaledDotProductAttention(Q.shape[1]).forward(Q, K, V, mask)
+
+
+# %% function_takes_axis_zero_for_d_k
+LIKELY = "the function uses the size of axis 0 as d_k, which is the number of queries; in a batch, of sentences"
+HINT = "What are Q.shape[0] and len(Q) for a Q of (5, 4)? The last axis is -1."
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    return ScaledDotProductAttention(Q.shape[0]).forward(Q, K, V, mask)
+
+
 # %% function_keeps_first_width
 LIKELY = "the instance of the first call is used for every later one, whatever the width of the queries is"
 HINT = "Call the function with queries of width 2, then of width 8. Which d_k does the second call use?"
@@ -916,6 +1255,25 @@ HINT = "Which comes first in the pair: the array shaped like the values or the o
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
     return ScaledDotProductAttention(Q.shape[-1]).forward(Q, K, V, mask)[::-1]
+
+
+# %% function_returns_no_weights
+LIKELY = "the function returns only the output; it should be the pair (output, weights)"
+HINT = "What does the docstring of the function say that it returns? Where do your weights go?"
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    return ScaledDotProductAttention(Q.shape[-1]).forward(Q, K, V, mask)[0]
+
+
+# %% function_rounds
+LIKELY = "the function rounds its results to four decimals"
+HINT = "The lesson prints four decimals. Should the numbers that you go on computing with be rounded, too?"
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    output, weights = ScaledDotProductAttention(Q.shape[-1]).forward(Q, K, V, mask)
+    return np.round(output, 4), np.round(weights, 4)
 
 
 # %% function_forgets_the_mask
@@ -960,6 +1318,47 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
     head = ScaledDotProductAttention(Q.shape[-1])
     head.forward(Q, K, V, mask)  # raises the errors that it should
     weights = head.compute_weights(head.scale_scores(1.0 * Q @ K.T), mask)
+    return head.compute_output(weights, V), weights
+
+
+# %% function_uses_dot_of_k_t
+LIKELY = "the function uses np.dot(Q, K.T): K.T reverses all the axes of a batch, and np.dot mixes its sentences"
+HINT = "Print K.T.shape for a K of (2, 5, 4). Swap only the last two axes, and use @ for the product."
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    head = ScaledDotProductAttention(Q.shape[-1])
+    head.forward(Q, K, V, mask)  # raises the errors that it should
+    weights = head.compute_weights(head.scale_scores(np.dot(1.0 * Q, K.T)), mask)
+    return np.dot(weights, V), weights
+
+
+# %% function_transposes_three_axes
+LIKELY = "the function uses K.transpose(0, 2, 1), which raises an error for one sentence"
+HINT = "How many axes does K have for one sentence? np.swapaxes(K, -1, -2) counts from the end."
+RAISES = True
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    head = ScaledDotProductAttention(Q.shape[-1])
+    head.forward(Q, K, V, mask)  # raises the errors that it should
+    weights = head.compute_weights(head.scale_scores(1.0 * Q @ K.transpose(0, 2, 1)), mask)
+    return head.compute_output(weights, V), weights
+
+
+# %% function_masks_by_index
+LIKELY = "scores[mask == 0] needs a mask of the shape of the scores; a smaller mask, which should broadcast, raises"
+HINT = "Try a mask with one row for all queries. np.where takes every mask that broadcasts."
+RAISES = True
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    head = ScaledDotProductAttention(Q.shape[-1])
+    head.forward(Q, K, V, mask)  # raises the errors that it should
+    scores = head.scale_scores(head.compute_scores(Q, K))
+    if mask is not None:
+        scores[mask == 0] = -np.inf
+    weights = head.compute_weights(scores)
     return head.compute_output(weights, V), weights
 
 

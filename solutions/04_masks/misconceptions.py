@@ -80,6 +80,17 @@ def create_causal_mask(seq_len):
     return np.tril(np.ones((seq_len, seq_len)))[None, None]
 
 
+# %% causal_one_extra_axis
+LIKELY = "the mask has the shape (1, seq_len, seq_len), but it should be (seq_len, seq_len)"
+HINT = "Print create_causal_mask(3).shape. The mask broadcasts over a batch without the extra axis, too."
+
+
+def create_causal_mask(seq_len):
+    if seq_len < 1:
+        raise ValueError(f"seq_len is {seq_len}")
+    return np.tril(np.ones((1, seq_len, seq_len)))
+
+
 # %% causal_additive
 LIKELY = "the mask contains 0 and minus infinity, to be added to the scores, but it should contain 1 and 0"
 HINT = "Which two values can a mask of this course contain? Which of them means allowed?"
@@ -89,6 +100,28 @@ def create_causal_mask(seq_len):
     if seq_len < 1:
         raise ValueError(f"seq_len is {seq_len}")
     return np.where(np.tri(seq_len) == 1, 0.0, -np.inf)
+
+
+# %% causal_additive_1e9
+LIKELY = "the mask contains 0 and -1e9, to be added to the scores, but it should contain 1 and 0"
+HINT = "Which two values can a mask of this course contain? Which of them means allowed?"
+
+
+def create_causal_mask(seq_len):
+    if seq_len < 1:
+        raise ValueError(f"seq_len is {seq_len}")
+    return np.where(np.tri(seq_len) == 1, 0.0, -1e9)
+
+
+# %% causal_tilde_of_integers
+LIKELY = "~ of integers gives -1 and -2, and both count as true, but the mask should contain only 0 and 1"
+HINT = "Print ~np.array([0, 1]) and ~np.array([False, True]). Which one is a mask?"
+
+
+def create_causal_mask(seq_len):
+    if seq_len < 1:
+        raise ValueError(f"seq_len is {seq_len}")
+    return ~np.triu(np.ones((seq_len, seq_len), dtype=int), k=1)
 
 
 # %% causal_list
@@ -145,6 +178,17 @@ def create_causal_mask(seq_len):
     return np.tri(seq_len)
 
 
+# %% causal_asserts
+LIKELY = "fewer than one token raise an AssertionError, but it should be a ValueError"
+HINT = "assert is for what you believe to be true. Which exception does the docstring name for a wrong argument?"
+VALUES_RIGHT = True
+
+
+def create_causal_mask(seq_len):
+    assert seq_len >= 1, f"seq_len is {seq_len}"
+    return np.tri(seq_len)
+
+
 # %% padding_two_dimensions
 LIKELY = "the padding mask has the shape (batch, max_length): the axes for heads and queries are missing"
 HINT = "Scores have the shape (batch, heads, n_q, n_k). Which axes of size 1 does the mask need to line up with them?"
@@ -182,6 +226,19 @@ def create_padding_mask(lengths, max_length):
             raise ValueError(f"length {length}, max_length {max_length}")
     lengths = np.asarray(lengths)
     return (np.arange(max_length) < lengths[:, None])[:, None, :, None]
+
+
+# %% padding_axes_behind
+LIKELY = "the mask has the shape (batch, max_length, 1, 1), but it should be (batch, 1, 1, max_length)"
+HINT = "Print the shape of your mask for two sentences. Which axis of the scores belongs to the keys?"
+
+
+def create_padding_mask(lengths, max_length):
+    for length in lengths:
+        if not 0 <= length <= max_length:
+            raise ValueError(f"length {length}, max_length {max_length}")
+    lengths = np.asarray(lengths)
+    return (np.arange(max_length) < lengths[:, None])[:, :, None, None]
 
 
 # %% padding_full_square
@@ -378,6 +435,17 @@ HINT = "What should happen with a sentence of 9 tokens in 5 positions? And with 
 
 def create_padding_mask(lengths, max_length):
     return (np.arange(max_length) < np.asarray(lengths)[:, None])[:, None, None, :]
+
+
+# %% padding_rows_of_lists
+LIKELY = "no length is checked: [1] * length is longer than max_length if the length is, and empty if it is below 0"
+HINT = "What is [1] * 9 + [0] * (5 - 9)? What is [1] * -1? Which exception does the docstring name?"
+VALUES_RIGHT = True
+
+
+def create_padding_mask(lengths, max_length):
+    rows = [[1] * length + [0] * (max_length - length) for length in lengths]
+    return np.array(rows)[:, None, None, :]
 
 
 # %% padding_only_first_checked
@@ -583,6 +651,34 @@ def combine_masks(*masks):
     return result
 
 
+# %% combined_into_the_first
+LIKELY = "`result *= mask` writes into the caller's first mask, and the result cannot have another shape or dtype"
+HINT = "Combine a mask (3,) with a mask (3, 3). What shape must the result have? See result = result * mask."
+
+
+def combine_masks(*masks):
+    if not masks:
+        raise ValueError("no masks")
+    result = masks[0]
+    for mask in masks[1:]:
+        result *= mask
+    return result
+
+
+# %% combined_with_bits
+LIKELY = "`&` works for masks of bool and of integers, but a mask of floats raises an error"
+HINT = "Try np.array([1.0]) & np.array([1.0]). Convert each mask to bool first."
+
+
+def combine_masks(*masks):
+    if not masks:
+        raise ValueError("no masks")
+    result = masks[0]
+    for mask in masks[1:]:
+        result = result & mask
+    return result
+
+
 # %% combined_remembers
 LIKELY = "masks of earlier calls are still in the list"
 HINT = "Combine a mask of zeros with itself, and then a mask of ones with itself. What is the second result?"
@@ -623,6 +719,31 @@ def combine_masks(*masks):
         raise TypeError("combine_masks needs at least one mask")
     masks = [np.asarray(mask) != 0 for mask in masks]
     return np.all(np.broadcast_arrays(*masks), axis=0)
+
+
+# %% nothing_combined_is_an_index_error
+LIKELY = "a call without a mask raises an IndexError, because there is no masks[0], but it should be a ValueError"
+HINT = "Which exception does the docstring of combine_masks name? Ask whether there are masks before you take one."
+VALUES_RIGHT = True
+
+
+def combine_masks(*masks):
+    result = np.asarray(masks[0]) != 0
+    for mask in masks[1:]:
+        result = result & (np.asarray(mask) != 0)
+    return result
+
+
+# %% nothing_to_reduce
+LIKELY = "a call without a mask raises the TypeError of functools.reduce, but it should be a ValueError"
+HINT = "Which exception does the docstring of combine_masks name? Ask whether there are masks before you reduce them."
+VALUES_RIGHT = True
+
+
+def combine_masks(*masks):
+    from functools import reduce
+
+    return reduce(np.logical_and, [np.asarray(mask) != 0 for mask in masks])
 
 
 # %% mask_after_softmax
@@ -679,6 +800,19 @@ def masked_softmax(scores, mask, axis=-1):
     scores = scores if scores.dtype.kind == "f" else scores.astype(float)
     allowed = np.broadcast_to(np.asarray(mask) != 0, scores.shape)
     kept = np.where(allowed, scores, -1e9)
+    exps = np.exp(kept - kept.max(axis=axis, keepdims=True))
+    return exps / exps.sum(axis=axis, keepdims=True)
+
+
+# %% blocked_row_uniform
+LIKELY = "a fully blocked row gives every entry the same weight"
+HINT = "What is the softmax of three equal numbers, such as the lowest float? What should a fully blocked row be?"
+
+
+def masked_softmax(scores, mask, axis=-1):
+    scores = np.asarray(scores)
+    scores = scores if scores.dtype.kind == "f" else scores.astype(float)
+    kept = np.where(np.asarray(mask) != 0, scores, np.finfo(scores.dtype).min)
     exps = np.exp(kept - kept.max(axis=axis, keepdims=True))
     return exps / exps.sum(axis=axis, keepdims=True)
 
@@ -867,6 +1001,32 @@ def masked_softmax(scores, mask, axis=-1):
     return np.where(allowed.any(axis=axis, keepdims=True), weights, 0)
 
 
+# %% true_is_blocked_by_adding
+LIKELY = "the mask is read the wrong way round: mask * -1e9 lowers the scores that are allowed"
+HINT = "With the causal mask of the lesson, should cat see the tokens before it or those after it?"
+
+
+def masked_softmax(scores, mask, axis=-1):
+    scores = np.asarray(scores)
+    scores = scores if scores.dtype.kind == "f" else scores.astype(float)
+    kept = scores + (np.asarray(mask) * -1e9).astype(scores.dtype)
+    exps = np.exp(kept - kept.max(axis=axis, keepdims=True))
+    return exps / exps.sum(axis=axis, keepdims=True)
+
+
+# %% true_is_blocked_by_filling
+LIKELY = "the mask is read the wrong way round: -1e9 is put in place of the scores that are allowed"
+HINT = "np.where(condition, a, b) takes a where the condition holds. Which scores should become -1e9?"
+
+
+def masked_softmax(scores, mask, axis=-1):
+    scores = np.asarray(scores)
+    scores = scores if scores.dtype.kind == "f" else scores.astype(float)
+    kept = np.where(np.asarray(mask) != 0, -1e9, scores)
+    exps = np.exp(kept - kept.max(axis=axis, keepdims=True))
+    return exps / exps.sum(axis=axis, keepdims=True)
+
+
 # %% mask_ignored
 LIKELY = "the mask is not used"
 HINT = "Call it with a mask of zeros. Does the result change?"
@@ -913,6 +1073,21 @@ def masked_softmax(scores, mask, axis=-1):
     return np.where(allowed.any(axis=axis, keepdims=True), weights, 0)
 
 
+# %% softmax_over_axis_one
+LIKELY = "the weights sum to 1 along axis 1, whatever `axis` is; in a batch of tables, these are the queries"
+HINT = "What does the argument `axis` say? Where do you use it?"
+
+
+def masked_softmax(scores, mask, axis=-1):
+    scores = np.asarray(scores)
+    scores = scores if scores.dtype.kind == "f" else scores.astype(float)
+    kept = np.where(np.asarray(mask) != 0, scores, -np.inf)
+    largest = kept.max(axis=1, keepdims=True)
+    exps = np.exp(kept - np.where(np.isneginf(largest), 0, largest))
+    total = exps.sum(axis=1, keepdims=True)
+    return exps / np.where(total == 0, 1, total)
+
+
 # %% softmax_over_everything
 LIKELY = "all weights of the array together sum to 1"
 HINT = "What is the sum of all your weights for three rows? Each slice should sum to 1."
@@ -936,14 +1111,24 @@ HINT = "What is the shape of exps.sum(axis=axis) for scores (4, 4)? Along which 
 def masked_softmax(scores, mask, axis=-1):
     scores = np.asarray(scores)
     scores = scores if scores.dtype.kind == "f" else scores.astype(float)
-    allowed = np.broadcast_to(np.asarray(mask) != 0, scores.shape)
-    kept = np.where(allowed, scores, -np.inf)
-    kept = np.where(allowed.any(axis=axis, keepdims=True), kept, 0)
-    exps = np.exp(kept - kept.max(axis=axis, keepdims=True))
-    sums = exps.sum(axis=axis)
-    total = sums if scores.ndim > 1 and len(set(scores.shape)) == 1 else np.expand_dims(sums, axis)
-    weights = exps / total
-    return np.where(allowed.any(axis=axis, keepdims=True), weights, 0)
+    kept = np.where(np.asarray(mask) != 0, scores, -np.inf)
+    largest = kept.max(axis=axis, keepdims=True)
+    exps = np.exp(kept - np.where(np.isneginf(largest), 0, largest))
+    total = exps.sum(axis=axis)
+    return exps / np.where(total == 0, 1, total)
+
+
+# %% keepdims_forgotten_twice
+LIKELY = "the maximum and the sum lose their axis (`keepdims` is missing), so they are used along the wrong axis"
+HINT = "What is the shape of x.max(axis=axis) for scores (4, 4)? Along which axis does it line up? See keepdims."
+
+
+def masked_softmax(scores, mask, axis=-1):
+    scores = np.asarray(scores)
+    scores = scores if scores.dtype.kind == "f" else scores.astype(float)
+    kept = np.where(np.asarray(mask) != 0, scores, -1e9)
+    exps = np.exp(kept - kept.max(axis=axis))
+    return exps / exps.sum(axis=axis)
 
 
 # %% blocked_slices_of_last_axis
@@ -1012,7 +1197,7 @@ def masked_softmax(scores, mask, axis=-1):
 
 
 # %% renormalised_with_epsilon
-LIKELY = "1e-9 is added to every sum, so no row sums to 1"
+LIKELY = "a small number is added to every sum, so no row sums to 1"
 HINT = "Add up a row and print all decimals. Change the sum only where it is 0."
 
 
@@ -1024,6 +1209,21 @@ def masked_softmax(scores, mask, axis=-1):
     top = np.where(allowed.any(axis=axis, keepdims=True), kept.max(axis=axis, keepdims=True), 0)
     exps = np.exp(kept - top)
     return exps / (exps.sum(axis=axis, keepdims=True) + 1e-9)
+
+
+# %% weights_rounded
+LIKELY = "the weights are rounded to four decimals"
+HINT = "The lesson prints four decimals. Should the numbers that you go on computing with be rounded, too?"
+
+
+def masked_softmax(scores, mask, axis=-1):
+    scores = np.asarray(scores)
+    scores = scores if scores.dtype.kind == "f" else scores.astype(float)
+    kept = np.where(np.asarray(mask) != 0, scores, -np.inf)
+    largest = kept.max(axis=axis, keepdims=True)
+    exps = np.exp(kept - np.where(np.isneginf(largest), 0, largest))
+    total = exps.sum(axis=axis, keepdims=True)
+    return np.round(exps / np.where(total == 0, 1, total), 4)
 
 
 # %% renormalised_after_softmax
@@ -1039,6 +1239,19 @@ def masked_softmax(scores, mask, axis=-1):
     weights = exps / exps.sum(axis=axis, keepdims=True)
     weights = weights * allowed
     return weights / np.maximum(weights.sum(axis=axis, keepdims=True), 1e-12)
+
+
+# %% renormalised_without_guard
+LIKELY = "after masking, you divide by the sum, which is 0 for a fully blocked row, or where a high blocked score wins"
+HINT = "Block a complete row. What is 0 divided by 0? Then block a score of 5000 and allow scores of 1 and 2."
+
+
+def masked_softmax(scores, mask, axis=-1):
+    scores = np.asarray(scores)
+    scores = scores if scores.dtype.kind == "f" else scores.astype(float)
+    exps = np.exp(scores - scores.max(axis=axis, keepdims=True)) * (np.asarray(mask) != 0)
+    with np.errstate(invalid="ignore"):
+        return exps / exps.sum(axis=axis, keepdims=True)
 
 
 # %% renormalised_along_last_axis
@@ -1110,6 +1323,31 @@ def masked_softmax(scores, mask, axis=-1):
     exps = np.exp(kept - kept.max(axis=axis, keepdims=True))
     weights = exps / exps.sum(axis=axis, keepdims=True)
     return np.where(allowed.any(axis=axis, keepdims=True), weights, 0)
+
+
+# %% tilde_fills_minus_1e9
+LIKELY = "`~mask` works only for a boolean mask: of integers, it is never 0, so every score becomes -1e9"
+HINT = "What is ~np.array([0, 1])? Convert the mask to bool before you invert it."
+
+
+def masked_softmax(scores, mask, axis=-1):
+    kept = np.where(~mask, -1e9, scores)
+    exps = np.exp(kept - kept.max(axis=axis, keepdims=True))
+    return exps / exps.sum(axis=axis, keepdims=True)
+
+
+# %% mask_as_an_index
+LIKELY = "scores[mask == 0] needs a mask of the shape of the scores; a smaller mask, which should broadcast, raises"
+HINT = "Try scores (2, 3) and a mask of 3 entries. np.where takes every mask that broadcasts."
+
+
+def masked_softmax(scores, mask, axis=-1):
+    kept = 1.0 * np.asarray(scores)
+    kept[mask == 0] = -np.inf
+    largest = kept.max(axis=axis, keepdims=True)
+    exps = np.exp(kept - np.where(np.isneginf(largest), 0, largest))
+    total = exps.sum(axis=axis, keepdims=True)
+    return exps / np.where(total == 0, 1, total)
 
 
 # %% everything_blocked
@@ -1251,6 +1489,22 @@ def masked_softmax(scores, mask, axis=-1):
     exps = np.exp(kept - kept.max(axis=axis, keepdims=True))
     weights = exps / exps.sum(axis=axis, keepdims=True)
     return np.where(allowed.any(axis=axis, keepdims=True), weights, 0)
+
+
+# %% scores_shifted_in_place
+LIKELY = "the maximum is subtracted in the caller's scores"
+HINT = "Print the scores before and after the call. What is the difference between x -= m and x = x - m?"
+VALUES_RIGHT = True
+
+
+def masked_softmax(scores, mask, axis=-1):
+    kept = np.where(np.asarray(mask) != 0, scores, -np.inf)
+    largest = kept.max(axis=axis, keepdims=True)
+    largest = np.where(np.isneginf(largest), 0, largest).astype(scores.dtype)
+    scores -= largest
+    exps = np.where(np.asarray(mask) != 0, np.exp(np.where(mask, scores, 0.0)), 0.0).astype((1.0 * scores).dtype)
+    total = exps.sum(axis=axis, keepdims=True)
+    return exps / np.where(total == 0, 1, total)
 
 
 # %% softmax_modifies_mask

@@ -6,7 +6,7 @@ import pytest
 
 from grader.course.api import Api
 from grader.diagnosis.fingerprints import Fingerprints, WrongWay, golden_form
-from grader.diagnosis.match import Deviation, Matcher, Suspect, two_ways
+from grader.diagnosis.match import Deviation, Matcher, Suspect, ways_together, with_a_relative
 from grader.diagnosis.outcome import ProbeOutcome, Side
 from grader.diagnosis.probe import probe
 
@@ -32,23 +32,38 @@ B = suspect("b", "345", "45")
         ("12345", [suspect("a", "123", "1"), B], []),  # probe 2 should show a alone, and does not
         ("12345", [A, B, suspect("c", "345", "45")], ["a"]),  # b or c: that is not clear
         ("12345", [suspect("b", "12345", "45"), suspect("a", "123", "2")], ["b"]),  # a has no probe of its own
+        (
+            "0123456789",
+            [suspect("a", "0123456789", "89"), suspect("b", "01234567", "01")],
+            [],
+        ),  # a is hardly ever shown
         ("12345", [A], []),
     ],
 )
 def test_names_are_in_every_explanation(off: str, known: list[Suspect], names: list[str]) -> None:
-    assert [one.name for one in two_ways(map(int, off), known, values=True)] == names
+    assert [one.name for one in ways_together(map(int, off), known, values=True)] == names
 
 
 def test_one_of_them_may_be_a_relative_of_a_known_one() -> None:
     known = [suspect("a", "1234", "123"), suspect("b", "456", "5")]  # probe 6 should show b alone, and does not
-    assert [one.name for one in two_ways(range(1, 7), known, values=True)] == ["a"]
-    assert two_ways(range(1, 7), known, values=False) == ()
+    assert ways_together(range(1, 7), known, values=True) == ()
+    assert [one.name for one in with_a_relative(range(1, 7), known)] == ["a"]
+
+
+THREE = [suspect("a", "12", "12"), suspect("b", "34", "34"), suspect("c", "56", "56")]
+
+
+def test_three_of_them_are_told_apart_if_each_shows_itself_often() -> None:
+    assert [one.name for one in ways_together(range(1, 7), THREE, values=True)] == ["a", "b", "c"]
+    once = [*THREE[:2], suspect("c", "5", "5")]  # one probe may be alike by chance
+    assert [one.name for one in ways_together(range(1, 6), once, values=True)] == ["a", "b"]
+    assert ways_together(range(1, 7), THREE, values=False) == ()
 
 
 def test_refusals_do_not_mix() -> None:
     known = [suspect("never_refuses", "12", "1"), suspect("refuses_without_the_number", "2", "2")]
-    assert [one.name for one in two_ways([1, 2], known, values=True)] == ["never_refuses"]
-    assert two_ways([1, 2], known, values=False) == ()  # it does refuse one of them
+    assert [one.name for one in ways_together([1, 2], known, values=True)] == ["never_refuses"]
+    assert ways_together([1, 2], known, values=False) == ()  # it does refuse one of them
 
 
 def test_a_way_that_fits_on_the_side_that_is_wrong_is_meant_before_one_that_does_not() -> None:

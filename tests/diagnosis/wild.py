@@ -117,7 +117,14 @@ def row(name: str, found: Sequence[Named]) -> str:
 
 
 def _defines(case: Case) -> set[str]:
-    return {one.name for one in ast.parse(case.code).body if isinstance(one, ast.FunctionDef | ast.ClassDef)}
+    """Return the functions and classes of a case; of a class that derives from itself, the methods."""
+    found: set[str] = set()
+    for one in ast.parse(case.code).body:
+        if isinstance(one, ast.ClassDef) and one.name in map(ast.unparse, one.bases):
+            found |= {f"{one.name}.{method.name}" for method in one.body if isinstance(method, ast.FunctionDef)}
+        elif isinstance(one, ast.FunctionDef | ast.ClassDef):
+            found.add(one.name)
+    return found
 
 
 def main() -> None:

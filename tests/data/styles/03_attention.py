@@ -540,3 +540,51 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
             weights[(*row, j)] = exps[j] / sum(exps.values())
             output[row] += weights[(*row, j)] * V[(*row[:-1], j)]
     return output, weights
+
+
+# %% divides_by_half_of_d_k division
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def scale_scores(self, scores):
+        return scores / (self.d_k / 2)
+
+
+# %% explain_three_decimals one_line
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def explain(self, Q, K, V, tokens, query_idx=0):
+        raw = self.compute_scores(Q, K)
+        output, weights = self.forward(Q, K, V)
+        parts = [part[query_idx] for part in (raw, self.scale_scores(raw), weights, output)]
+        return f"{tokens} " + " ".join(f"{number:.3f}" for part in parts for number in part)
+
+
+# %% divides_by_sqrt_n_q in_the_function
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    return ScaledDotProductAttention(Q.shape[-2]).forward(Q, K, V, mask)
+
+
+# %% scale_of_the_example in_the_function
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    return ScaledDotProductAttention(4).forward(Q, K, V, mask)
+
+
+# %% function_returns_no_weights index
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    return ScaledDotProductAttention(Q.shape[-1]).forward(Q, K, V, mask)[0]
+
+
+# %% divides_by_sqrt_n_q first_axis
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def scale_scores(self, scores):
+        return scores / float(np.sqrt(scores.shape[0]))

@@ -461,3 +461,14 @@ def masked_softmax(scores, mask, axis=-1):
     total = np.einsum("...j->...", powers)
     weights = np.einsum("...j,...->...j", powers, 1 / np.where(total > 0, total, np.float32(1)))
     return np.moveaxis(weights, -1, axis).astype("f4" if scores.dtype == np.float32 else "f8")
+
+
+# %% blocked_row_uniform zeros
+def masked_softmax(scores, mask, axis=-1):
+    scores = np.asarray(scores)
+    scores = scores if scores.dtype.kind == "f" else scores.astype(float)
+    allowed = np.broadcast_to(np.asarray(mask) != 0, scores.shape)
+    kept = np.where(allowed, scores, -np.inf)
+    kept = np.where(allowed.any(axis=axis, keepdims=True), kept, 0)
+    exps = np.exp(kept - kept.max(axis=axis, keepdims=True))
+    return exps / exps.sum(axis=axis, keepdims=True)

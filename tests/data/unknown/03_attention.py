@@ -94,28 +94,12 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
         return scores / float(np.sqrt(self.d_k + 1))
 
 
-# %% root_of_the_rows
-
-
-class ScaledDotProductAttention(ScaledDotProductAttention):
-    def scale_scores(self, scores):
-        return scores / float(np.sqrt(scores.shape[0]))
-
-
 # %% logarithm_of_d_k
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
     def scale_scores(self, scores):
         return scores / float(np.log2(self.d_k))
-
-
-# %% half_of_d_k
-
-
-class ScaledDotProductAttention(ScaledDotProductAttention):
-    def scale_scores(self, scores):
-        return scores / (self.d_k / 2)
 
 
 # %% rooted_to_whole_numbers
@@ -309,17 +293,6 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
         return super().explain(Q, K, V, tokens, max(query_idx - 1, 0))
 
 
-# %% explains_with_three_decimals
-
-
-class ScaledDotProductAttention(ScaledDotProductAttention):
-    def explain(self, Q, K, V, tokens, query_idx=0):
-        raw = self.compute_scores(Q, K)
-        output, weights = self.forward(Q, K, V)
-        parts = [part[query_idx] for part in (raw, self.scale_scores(raw), weights, output)]
-        return f"{tokens} " + " ".join(f"{number:.3f}" for part in parts for number in part)
-
-
 # %% explains_a_column_of_the_weights
 
 
@@ -381,20 +354,6 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
         return super().explain(Q, K, V, tokens, query_idx).replace("-", "")
 
 
-# %% function_takes_n_q_for_d_k
-
-
-def scaled_dot_product_attention(Q, K, V, mask=None):
-    return ScaledDotProductAttention(Q.shape[-2]).forward(Q, K, V, mask)
-
-
-# %% function_scales_by_four
-
-
-def scaled_dot_product_attention(Q, K, V, mask=None):
-    return ScaledDotProductAttention(4).forward(Q, K, V, mask)
-
-
 # %% function_takes_the_fourth_root
 
 
@@ -409,13 +368,6 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
     if mask is None:
         mask = np.tri(Q.shape[-2], K.shape[-2])
     return ScaledDotProductAttention(Q.shape[-1]).forward(Q, K, V, mask)
-
-
-# %% function_returns_the_output_alone
-
-
-def scaled_dot_product_attention(Q, K, V, mask=None):
-    return ScaledDotProductAttention(Q.shape[-1]).forward(Q, K, V, mask)[0]
 
 
 # %% function_blocks_in_values_only

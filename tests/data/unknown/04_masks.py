@@ -231,17 +231,6 @@ def masked_softmax(scores, mask, axis=-1):
     return np.where(allowed.any(axis=axis, keepdims=True), weights, 0)
 
 
-# %% blocked_row_is_uniform
-def masked_softmax(scores, mask, axis=-1):
-    scores = np.asarray(scores)
-    scores = scores if scores.dtype.kind == "f" else scores.astype(float)
-    allowed = np.broadcast_to(np.asarray(mask) != 0, scores.shape)
-    kept = np.where(allowed, scores, -np.inf)
-    kept = np.where(allowed.any(axis=axis, keepdims=True), kept, 0)
-    exps = np.exp(kept - kept.max(axis=axis, keepdims=True))
-    return exps / exps.sum(axis=axis, keepdims=True)
-
-
 # %% blocked_row_is_ordinary_softmax
 def masked_softmax(scores, mask, axis=-1):
     scores = np.asarray(scores)
