@@ -21,7 +21,7 @@ from cli.ui.arguments import modules_here
 from cli.ui.colour import paint
 from cli.ui.here import course_here
 from cli.ui.keys import Keys
-from cli.ui.report_screens import own_screen
+from cli.ui.own_screen import own_screen
 from grader.core.errors import StudentError
 from grader.core.report import Report
 from grader.core.safe_text import printable

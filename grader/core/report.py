@@ -161,6 +161,7 @@ class Diagnosis:
     code: Excerpt | None = field(default=None, metadata=OMITTED_IF_NONE)  # the line in the student's file
     # The numbers that the message is about, as far as the student may see them.
     gap: ValueGap | None = field(default=None, metadata=OMITTED_IF_NONE)
+    kind: str = field(default="", metadata=json_key(None))  # value, raises, refusal, inputs, dtype, not written
 
 
 @dataclass(frozen=True)
@@ -242,9 +243,8 @@ class Report:
 
     @property
     def first_diagnosis(self) -> Diagnosis | None:
-        """The diagnosis to act on first: that of a function with a failed check, if there is one."""
-        failing = {check.target for check in self.checks if check.outcome == "failed"}
-        return min(self.diagnoses, key=lambda one: one.target not in failing, default=None)
+        """The diagnosis to act on first: diagnosis puts it first."""
+        return next(iter(self.diagnoses), None)
 
     @property
     def asked(self) -> tuple[CheckResult, ...]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Any
 
 from grader.core.compare import EXACT, Tolerance, difference
@@ -12,8 +13,19 @@ from grader.course.api import REFLECT
 from grader.diagnosis.fingerprints import Fingerprints, WrongWay, from_golden_form
 from grader.diagnosis.match import Deviation, Matcher
 from grader.diagnosis.observe import Observed
+from grader.diagnosis.outcome import Side
+from grader.diagnosis.simplest import is_odd
 
 _BY_HAND = Tolerance(5e-4, 0.0)  # students type only some of the decimals
+
+
+class Weight(IntEnum):
+    """What is told first: what is wrong, then a dtype that is not as promised, then what is not written yet."""
+
+    WRONG = 0
+    DETAIL = 1
+    UNWRITTEN = 2
+    REFLECT = 3
 
 
 @dataclass(frozen=True)
@@ -29,6 +41,13 @@ class Finding:
     way: WrongWay | None
     also: WrongWay | None = None
 
+    @property
+    def weight(self) -> Weight:
+        """How soon to tell it."""
+        if self.deviation is None:
+            return Weight.REFLECT if self.target == REFLECT else Weight.UNWRITTEN
+        return Weight.DETAIL if self.deviation.side == Side.DTYPE else Weight.WRONG
+
 
 def findings(prints: Fingerprints, observed: Observed, answers: Mapping[str, Any]) -> list[Finding]:
     """Return at most one finding for each target, in the order of the module, and one for each question under Reflect.
@@ -40,24 +59,35 @@ def findings(prints: Fingerprints, observed: Observed, answers: Mapping[str, Any
     found: list[Finding] = []
     for path in prints.paths:
         target = path.partition(".")[0]
-        if any(one.target == target for one in found) or matcher.is_lost(path):
+        if any(one.target == target and one.weight == Weight.WRONG for one in found) or matcher.is_lost(path):
             continue
-        if matcher.is_unwritten(path):
-            found.append(Finding(target, path, None, None))
-            continue
-        deviation = matcher.deviation(path)
-        if deviation is None:
-            continue
-        if any(one.way and matcher.follows(one.way, path, deviation.side) for one in found):
-            continue
-        if {one.path for one in found if one.way is None or one.also} & prints.builds_on[path]:
-            continue
-        # Its own mistake and the consequences of an earlier one together may look like a third, which is not there.
-        mixed = any(one.way and matcher.affects(one.way, path, deviation.side) for one in found)
-        names = (*(() if mixed else matcher.names(path, deviation)), None, None)
-        shown = matcher.shown_by(names[0], path, deviation) if names[0] and names[1] is None else deviation
-        found.append(Finding(target, path, shown, names[0], names[1]))
-    return found + _wrong_answers(prints, answers)
+        one = _finding(path, prints, matcher, found)
+        found += [one] if one is not None else []
+    # The first of the heaviest of each target; the sort keeps the order of the module.
+    chosen = {one.target: one for one in reversed(sorted(found, key=lambda one: one.weight))}
+    return [one for one in found if chosen[one.target] is one] + _wrong_answers(prints, answers)
+
+
+def _finding(path: str, prints: Fingerprints, matcher: Matcher, found: Sequence[Finding]) -> Finding | None:
+    """Return what is wrong with a function by itself; None if nothing is, or only what an earlier finding explains."""
+    target = path.partition(".")[0]
+    if matcher.is_unwritten(path):
+        return Finding(target, path, None, None)
+    deviation = matcher.deviation(path)
+    if deviation is None:
+        return None
+    if any(one.way and matcher.follows(one.way, path, deviation.side) for one in found):
+        return None
+    # A detail of dtypes explains nothing about a call with the usual numbers.
+    plain = any(not is_odd(number, prints) for number in deviation.probes)
+    hiding = [one for one in found if one.way is None or one.also]
+    if {one.path for one in hiding if one.weight != Weight.DETAIL or not plain} & prints.builds_on[path]:
+        return None
+    # Its own mistake and the consequences of an earlier one together may look like a third, which is not there.
+    mixed = any(one.way and matcher.affects(one.way, path, deviation.side) for one in found)
+    names = (*(() if mixed else matcher.names(path, deviation)), None, None)
+    shown = matcher.shown_by(names[0], path, deviation) if names[0] and names[1] is None else deviation
+    return Finding(target, path, shown, names[0], names[1])
 
 
 def stated_properties(prints: Fingerprints, observed: Observed) -> tuple[StatedProperties, ...]:

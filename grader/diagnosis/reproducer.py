@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,9 @@ from grader.diagnosis.outcome import ProbeOutcome, Side, likeness
 from grader.diagnosis.probe import Probe
 from grader.sandbox.session import Session
 
-_LONGEST = 220  # characters of a call that is written out; a longer one is made again from the list of probes
+WIDTH = 79  # of a line to paste
+_INDENT = "    "
+_LONGEST = 300  # characters of a call that is written out; a longer one is described
 _MANY = 8  # entries; more of the same number are written as `np.ones(...)`
 
 
@@ -40,17 +43,45 @@ def expression(probe: Probe) -> str | None:
     return text if len(text) <= _LONGEST else None
 
 
-def paste(probe: Probe, number: int, side: Side, *, alone: bool = True) -> str:
-    """Return the lines to paste below the student's own code; `number` is the probe's place in the list.
+def paste(probe: Probe, side: Side, changed: Sequence[str] = (), *, alone: bool = True) -> str:
+    """Return the lines to paste below the student's own code; empty if there are no short ones.
 
-    A call that does not give the same `alone` needs the calls before it: the code keeps something from call to call.
+    `changed` are the arguments that the call changes, by number or by name. A call that does not give the same `alone`
+    needs the calls before it, as the code keeps something from call to call.
     """
-    code = expression(probe) if alone and side != Side.INPUTS else None
-    if code is not None:
-        return code
-    options = (", before=PROBES" if not alone else "") + (", after=True" if side == Side.INPUTS else "")
-    lines = ["from grader.diagnosis.rerun import rerun", "from probes import PROBES"]
-    return "\n".join([*lines, f"rerun(PROBES[{number}], {probe.target}{options})"])
+    code = expression(probe) if alone else None
+    if code is None:
+        return ""
+    if side != Side.INPUTS or not changed:
+        return "\n".join(code_lines(code))
+    name = changed[0]
+    value = probe.args[int(name) - 1] if name.isdigit() else probe.kwargs[name]
+    given = literal(value)
+    return "\n".join([*code_lines(f"given = {given}"), *code_lines(code.replace(given, "given", 1)), "given"])
+
+
+def code_lines(code: str, width: int = WIDTH) -> list[str]:
+    """Return an expression as lines that run when they are pasted: each ends behind a comma inside its brackets."""
+    lines: list[str] = []
+    start = good = 0
+    for end in [*_breaks(code), len(code)]:
+        if len(_INDENT if lines else "") + end - start > width and good > start:
+            lines.append((_INDENT if lines else "") + code[start:good].rstrip())
+            start = good
+        good = end
+    return [*lines, (_INDENT if lines else "") + code[start:]]
+
+
+def _breaks(code: str) -> Iterator[int]:
+    """Yield the places where a new line may begin: behind a comma and its space, but not inside a text."""
+    quote = ""
+    for place, character in enumerate(code):
+        if quote:
+            quote = "" if character == quote and code[place - 1] != "\\" else quote
+        elif character in "'\"":
+            quote = character
+        elif character == " " and code[place - 1] == ",":
+            yield place + 1
 
 
 def gives_the_same_alone(session: Session, probe: Probe, found: ProbeOutcome) -> bool:

@@ -37,7 +37,7 @@ def _is_of_call(one: Paragraph, call: str) -> bool:
     """Whether a paragraph is the call, one of its values, or the note behind them."""
     if one.label:
         return one.label.lower() in _VALUES
-    return call.startswith(one.text.removesuffix("…").rstrip()) or one.text.startswith(("(row", "(item", "gradient of"))
+    return call.startswith(one.text.removesuffix("…").rstrip()) or one.text.startswith(("(row", "element ", "gradient of"))
 
 
 def next_step_of(message: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from cli.student.own_checks import where_to_paste
-from cli.ui.report_screens import own_screen
+from cli.ui.own_screen import own_screen
 from grader.core.report import Report
 from grader.course.course import Course, read_course
 from grader.course.golden import read_golden

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.ui.report_screens import own_screen
+from cli.ui.own_screen import own_screen
 from grader.core.report import CheckResult, EndingRecord, Report
 from grader.course.api import Api
 from grader.grading.own_words import explained

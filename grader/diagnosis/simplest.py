@@ -1,0 +1,60 @@
+"""The simplest call that shows a mistake: plain before unusual, small before large, usual numbers before odd types."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import Any
+
+from grader.core.compare import shape_of
+from grader.diagnosis.fingerprints import Fingerprints
+from grader.diagnosis.observe import Observed
+from grader.diagnosis.outcome import Likeness, likeness
+from grader.diagnosis.probe import Probe, axes_of
+from grader.diagnosis.reproducer import expression
+
+PLAIN_AXES = 2
+
+
+def simplest(numbers: Iterable[int], prints: Fingerprints, observed: Observed) -> int:
+    """Return the probe to show: of the usual dtype, then a plain call, with few axes, and a gap that is easy to see."""
+
+    def order(number: int) -> tuple[bool, bool, int, bool, bool, int, int]:
+        probe, found, expected = prints.probes[number], observed[number], prints.outcome(None, number)
+        near = found.ended == "returned" and likeness(found.value, expected.value) == Likeness.NEAR
+        axes = max([len(axes_of(arg)) for arg in probe.given if shape_of(arg) is not None], default=0)
+        long = expression(probe) is None
+        return is_odd(number, prints), _is_special(probe), max(axes, PLAIN_AXES), near, long, probe.size, number
+
+    return min(numbers, key=order)
+
+
+def is_odd(number: int, prints: Fingerprints) -> bool:
+    """Whether a call is about dtypes: its numbers are of another type than in most calls of the function."""
+    usual = _usual(prints.probes, prints.probes[number].path)
+    own = set(_dtypes(prints.probes[number]))
+    return usual is not None and bool(own) and usual not in own
+
+
+@lru_cache(maxsize=64)
+def _usual(probes: tuple[Probe, ...], path: str) -> str | None:
+    """Return the type of floats that most calls of a function have; None if it takes none."""
+    counted = Counter(kind for probe in probes if probe.path == path for kind in _dtypes(probe) if "float" in kind)
+    return counted.most_common(1)[0][0] if counted else None
+
+
+def _dtypes(probe: Probe) -> Iterator[str]:
+    for arg in probe.given:
+        if shape_of(arg) is not None:
+            yield str(_dtype(arg))
+
+
+def _dtype(arg: Any) -> Any:
+    return arg.dtype
+
+
+def _is_special(probe: Probe) -> bool:
+    """Whether more than one call is needed: for gradients, in train mode, after other steps, or on a device."""
+    more = (probe.cotangent is not None, probe.made.training, probe.before, probe.place, probe.attribute)
+    return any(map(bool, more))
