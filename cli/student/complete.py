@@ -15,8 +15,8 @@ from cli.student.start import require_unlocked
 from cli.ui.arguments import modules_here
 from cli.ui.colour import paint
 from cli.ui.here import course_here
-from cli.ui.progress_screens import milestone_lines
 from cli.ui.own_screen import own_screen
+from cli.ui.progress_screens import milestone_lines
 from cli.ui.report_screens import wrapped
 from grader.core.json_record import json_text
 from grader.core.machine import IN_BROWSER

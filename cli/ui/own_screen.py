@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from typing import TYPE_CHECKING
 
 from cli.ui.report_screens import wrapped
@@ -73,7 +72,8 @@ def _first_lines(report: Report, python: str) -> list[str]:
         return []
     if isinstance(first, Diagnosis):
         word = {"not written": "Write next", "answer": "Look again"}.get(first.kind, "Fix first")
-        lines = ["", f"{word}: {_name(first)}", *first.message.splitlines()]
+        message = first.message.removeprefix(f"{_name(first)} is not written yet\n")
+        lines = ["", f"{word}: {_name(first)}", *message.splitlines()]
         return [*lines, *(_try_lines(first, python) if python and first.paste else [])]
     lines = ["", f"Fix first: {first.target}", wrapped(first.property, f"  {own_word(first)}  ")]
     return [*lines, *_shortened(_indented(first.message, "    ").splitlines()), *_same_exception(first, report.checks)]

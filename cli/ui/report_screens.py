@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from grader.classroom.marks import Mark
     from grader.classroom.results import GradeChange
     from grader.classroom.stats import MisconceptionCount
-    from grader.core.report import CheckResult, Diagnosis, Report
+    from grader.core.report import CheckResult, Report
     from grader.core.summary import Summary
 
 WIDTH = 80

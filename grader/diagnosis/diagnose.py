@@ -22,7 +22,15 @@ from grader.diagnosis.observe import Observed, observe, observe_constants
 from grader.diagnosis.outcome import Side, likeness
 from grader.diagnosis.probe import read_probes
 from grader.diagnosis.reproducer import gives_the_same_alone, paste
-from grader.diagnosis.wording import FEW_DIGITS, MANY_DIGITS, call_of, diagnosis_text, kind_of, shown_probe, shows_values
+from grader.diagnosis.wording import (
+    FEW_DIGITS,
+    MANY_DIGITS,
+    call_of,
+    diagnosis_text,
+    kind_of,
+    shown_probe,
+    shows_values,
+)
 from grader.sandbox.session import Session
 from grader.submission.submission import Source
 

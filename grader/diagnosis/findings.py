@@ -40,6 +40,7 @@ class Finding:
     deviation: Deviation | None
     way: WrongWay | None
     also: WrongWay | None = None
+    right_before: tuple[str, ...] = ()  # the methods before it, if they are right
 
     @property
     def weight(self) -> Weight:
@@ -80,14 +81,21 @@ def _finding(path: str, prints: Fingerprints, matcher: Matcher, found: Sequence[
         return None
     # A detail of dtypes explains nothing about a call with the usual numbers.
     plain = any(not is_odd(number, prints) for number in deviation.probes)
-    hiding = [one for one in found if one.way is None or one.also]
-    if {one.path for one in hiding if one.weight != Weight.DETAIL or not plain} & prints.builds_on[path]:
+    hiding = [one for one in found if (one.way is None or one.also) and one.weight != Weight.UNWRITTEN]
+    if {one.path for one in hiding if one.weight == Weight.WRONG or not plain} & prints.builds_on[path]:
         return None
     # Its own mistake and the consequences of an earlier one together may look like a third, which is not there.
     mixed = any(one.way and matcher.affects(one.way, path, deviation.side) for one in found)
     names = (*(() if mixed else matcher.names(path, deviation)), None, None)
     shown = matcher.shown_by(names[0], path, deviation) if names[0] and names[1] is None else deviation
-    return Finding(target, path, shown, names[0], names[1])
+    return Finding(target, path, shown, names[0], names[1], _right_before(path, prints, matcher))
+
+
+def _right_before(path: str, prints: Fingerprints, matcher: Matcher) -> tuple[str, ...]:
+    """Return the methods before one of the same class, if all of them are right."""
+    before = [one for one in prints.paths[: prints.paths.index(path)] if one.startswith(f"{path.partition('.')[0]}.")]
+    right = [one for one in before if not matcher.is_lost(one) and matcher.deviation(one) is None]
+    return tuple(before) if right == before else ()
 
 
 def stated_properties(prints: Fingerprints, observed: Observed) -> tuple[StatedProperties, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -61,27 +61,39 @@ def paste(probe: Probe, side: Side, changed: Sequence[str] = (), *, alone: bool 
 
 
 def code_lines(code: str, width: int = WIDTH) -> list[str]:
-    """Return an expression as lines that run when they are pasted: each ends behind a comma inside its brackets."""
+    """Return an expression as lines that run when they are pasted: each ends behind a comma inside its brackets.
+
+    A line ends between two arguments rather than inside one.
+    """
+    breaks = _breaks(code)
     lines: list[str] = []
-    start = good = 0
-    for end in [*_breaks(code), len(code)]:
-        if len(_INDENT if lines else "") + end - start > width and good > start:
-            lines.append((_INDENT if lines else "") + code[start:good].rstrip())
-            start = good
-        good = end
-    return [*lines, (_INDENT if lines else "") + code[start:]]
+    start = 0
+    while len(rest := code[start:]) + len(indent := _INDENT if lines else "") > width:
+        near = [place for place in breaks if start < place <= start + width - len(indent)]
+        if not near:
+            break
+        end = max(near, key=lambda place: (-breaks[place], place))
+        lines.append(indent + code[start:end].rstrip())
+        start = end
+    return [*lines, indent + rest]
 
 
-def _breaks(code: str) -> Iterator[int]:
-    """Yield the places where a new line may begin: behind a comma and its space, but not inside a text."""
-    quote = ""
+def _breaks(code: str) -> dict[int, int]:
+    """Return the places where a new line may begin, with their depth: behind a comma, but not inside a text."""
+    found: dict[int, int] = {}
+    quote, depth = "", 0
     for place, character in enumerate(code):
         if quote:
             quote = "" if character == quote and code[place - 1] != "\\" else quote
         elif character in "'\"":
             quote = character
+        elif character in "([{":
+            depth += 1
+        elif character in ")]}":
+            depth -= 1
         elif character == " " and code[place - 1] == ",":
-            yield place + 1
+            found[place + 1] = depth
+    return found
 
 
 def gives_the_same_alone(session: Session, probe: Probe, found: ProbeOutcome) -> bool:

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
-from grader.core.compare import shape_of
+import numpy as np
+
+from grader.core.compare import as_float64, shape_of
 from grader.diagnosis.fingerprints import Fingerprints
 from grader.diagnosis.observe import Observed
 from grader.diagnosis.outcome import Likeness, likeness
@@ -15,17 +17,20 @@ from grader.diagnosis.probe import Probe, axes_of
 from grader.diagnosis.reproducer import expression
 
 PLAIN_AXES = 2
+STEEP = 50  # numbers of which not all exponentials are easy to see
 
 
 def simplest(numbers: Iterable[int], prints: Fingerprints, observed: Observed) -> int:
     """Return the probe to show: of the usual dtype, then a plain call, with few axes, and a gap that is easy to see."""
 
-    def order(number: int) -> tuple[bool, bool, int, bool, bool, int, int]:
+    def order(number: int) -> tuple[bool, bool, int, bool, bool, bool, int, int, int]:
         probe, found, expected = prints.probes[number], observed[number], prints.outcome(None, number)
         near = found.ended == "returned" and likeness(found.value, expected.value) == Likeness.NEAR
         axes = max([len(axes_of(arg)) for arg in probe.given if shape_of(arg) is not None], default=0)
         long = expression(probe) is None
-        return is_odd(number, prints), _is_special(probe), max(axes, PLAIN_AXES), near, long, probe.size, number
+        given = sum(arg is not None for arg in (*probe.args, *probe.kwargs.values()))  # without a mask before with one
+        unusual = is_odd(number, prints), _is_special(probe), max(axes, PLAIN_AXES)
+        return *unusual, near, long, _is_steep(probe), given, probe.size, number
 
     return min(numbers, key=order)
 
@@ -52,6 +57,12 @@ def _dtypes(probe: Probe) -> Iterator[str]:
 
 def _dtype(arg: Any) -> Any:
     return arg.dtype
+
+
+def _is_steep(probe: Probe) -> bool:
+    """Whether a call has numbers that are large for a score, such as 1000."""
+    arrays = (as_float64(arg) for arg in probe.given if shape_of(arg) is not None)
+    return any(one is not None and one.size and np.abs(one).max() >= STEEP for one in arrays)
 
 
 def _is_special(probe: Probe) -> bool:

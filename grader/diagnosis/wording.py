@@ -59,7 +59,7 @@ def diagnosis_text(
         parts += [_call_lines(probe), *_against(finding.deviation.side, probe, found, expected)]
         evidence = reading.evidence if reading else _sums(found.value, expected.value)
         parts.append(wrapped(f"  evidence: {evidence}", 2) if evidence else [])
-    parts.append(_cause(finding, prints, reading) if finding.deviation or finding.way else [])
+    parts.append(_cause(finding, reading) if finding.deviation or finding.way else [])
     if line is not None:
         cell = f", code cell {line.cell}" if line.cell else ""
         near = "" if line.exact else "near "
@@ -283,20 +283,16 @@ def _sums(found: Any, expected: Any) -> str:
     return f"your rows sum to {_numbers(rows)}, your columns to {_numbers(columns)}; each row should sum to 1"
 
 
-def _cause(finding: Finding, prints: Fingerprints, reading: Reading | None) -> list[str]:
+def _cause(finding: Finding, reading: Reading | None) -> list[str]:
     if finding.way:
         also = wrapped(f"Also: {finding.also.likely} ({finding.also.name})", 3) if finding.also else []
         return [*wrapped(f"Likely: {finding.way.likely} ({finding.way.name})", 3), *also]
     if reading and reading.cause:
         return wrapped(f"It looks as if {reading.cause}", 2)
-    before = [
-        path for path in prints.paths[: prints.paths.index(finding.path)] if path.startswith(f"{finding.target}.")
-    ]
-    if before:
-        names = _joined([path.partition(".")[2] for path in before])
-        return wrapped(
-            f"The steps before it are right ({names}). {finding.path} is the first that differs from the reference", 3
-        )
+    if finding.right_before:
+        names = _joined([path.partition(".")[2] for path in finding.right_before])
+        are = "The steps before it are right" if len(finding.right_before) > 1 else "The step before it is right"
+        return wrapped(f"{are} ({names})", 2)
     return []
 
 

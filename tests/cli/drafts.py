@@ -44,7 +44,9 @@ class Shown:
         return len(lines) <= ROWS and max(map(len, lines)) <= COLUMNS
 
 
-def drafts_shown(course: Course, module: Module, drafts: Sequence[Case], *, everything: bool = False) -> Iterator[Shown]:
+def drafts_shown(
+    course: Course, module: Module, drafts: Sequence[Case], *, everything: bool = False
+) -> Iterator[Shown]:
     """Run the visible checks on drafts, as `attn test` does."""
     stub = read_golden(module).stub
     reports: list[Report] = []

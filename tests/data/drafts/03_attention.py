@@ -70,8 +70,8 @@ class ScaledDotProductAttention:
 
 
 # %% inverted_mask
-# `~mask` on integers: -2 and -1 are both true
-# Expected: ScaledDotProductAttention.compute_weights: value
+# `~mask`: an error for floats, and of integers it is never 0
+# Expected: ScaledDotProductAttention.compute_weights: raises
 
 
 def project_qkv(X, W_q, W_k, W_v):
@@ -100,7 +100,7 @@ class ScaledDotProductAttention:
 
 # %% transposed_with_T
 # `K.T` turns all axes of a batch round; the plain case is right, and the rest is not written
-# Expected: ScaledDotProductAttention.compute_scores: raises
+# Expected: ScaledDotProductAttention.compute_scores: value
 
 
 def project_qkv(X, W_q, W_k, W_v):

@@ -20,9 +20,8 @@ def pick_device(prefer="cuda"):
 
 
 def pick_device(prefer="cuda"):
-    if prefer == "cuda" and torch.cuda.is_available():
-        return torch.device("cuda")
-    return torch.device("cpu")
+    wanted = torch.device(prefer)
+    return wanted if torch.cuda.is_available() else torch.device("cpu")
 
 
 def attention_on_device(q, k, v, mask=None):
