@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
@@ -38,25 +37,21 @@ def simplest(numbers: Iterable[int], prints: Fingerprints, observed: Observed) -
 def is_odd(number: int, prints: Fingerprints) -> bool:
     """Whether a call is about dtypes: its numbers are of another type than in most calls of the function."""
     usual = _usual(prints.probes, prints.probes[number].path)
-    own = set(_dtypes(prints.probes[number]))
-    return usual is not None and bool(own) and usual not in own
+    own = _dtype(prints.probes[number])
+    return usual != "" and own not in ("", usual)
 
 
 @lru_cache(maxsize=64)
-def _usual(probes: tuple[Probe, ...], path: str) -> str | None:
-    """Return the type of floats that most calls of a function have; None if it takes none."""
-    counted = Counter(kind for probe in probes if probe.path == path for kind in _dtypes(probe) if "float" in kind)
-    return counted.most_common(1)[0][0] if counted else None
+def _usual(probes: tuple[Probe, ...], path: str) -> str:
+    """Return the type of floats that most calls of a function have; empty if it takes none."""
+    kinds = Counter(kind for probe in probes if probe.path == path and "float" in (kind := _dtype(probe)))
+    return kinds.most_common(1)[0][0] if kinds else ""
 
 
-def _dtypes(probe: Probe) -> Iterator[str]:
-    for arg in probe.given:
-        if shape_of(arg) is not None:
-            yield str(_dtype(arg))
-
-
-def _dtype(arg: Any) -> Any:
-    return arg.dtype
+def _dtype(probe: Probe) -> str:
+    """Return the dtype of the first array of a call; empty if there is none. A mask comes later, and may have any."""
+    arrays = (arg for arg in probe.given if shape_of(arg) is not None)
+    return next((str(getattr(arg, "dtype", "")) for arg in arrays), "")
 
 
 def _is_steep(probe: Probe) -> bool:

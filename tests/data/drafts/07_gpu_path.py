@@ -20,8 +20,15 @@ def pick_device(prefer="cuda"):
 
 
 def pick_device(prefer="cuda"):
-    wanted = torch.device(prefer)
-    return wanted if torch.cuda.is_available() else torch.device("cpu")
+    try:
+        wanted = torch.device(prefer)
+    except RuntimeError:
+        raise ValueError(f"unknown device {prefer!r}")
+    if wanted.type == "cuda" and (wanted.index or 0) < torch.cuda.device_count():
+        return wanted
+    if wanted.type == "mps" and torch.backends.mps.is_available():
+        return wanted
+    return torch.device("cpu")
 
 
 def attention_on_device(q, k, v, mask=None):
