@@ -126,6 +126,12 @@ class CostResult:
     line: int | None
     message: str
     code: Excerpt | None = field(default=None, metadata=OMITTED_IF_NONE)  # the line, if the cost is not OK
+    too_little: bool | None = field(default=None, metadata=OMITTED_IF_NONE)  # True if it fails as work is missing
+
+    @property
+    def word(self) -> str:
+        """The word for the verdict on it."""
+        return cost_word(self.verdict, self.measured, self.message, too_little=bool(self.too_little))
 
     @property
     def name(self) -> str:

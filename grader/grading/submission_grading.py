@@ -307,4 +307,5 @@ def _cost_result(cost: Cost, texts: Mapping[str, str]) -> CostResult:
         line=cost.place.line if cost.place else None,
         message=printable(cost.message),
         code=excerpt_of(shown.file, texts[shown.file], shown.line) if shown else None,
+        too_little=cost.too_little or None,
     )
