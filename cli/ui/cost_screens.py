@@ -6,8 +6,8 @@ import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from grader.complexity.contract import in_words
 from grader.complexity.curves import CountRow, Curve, curve, doubling, fixed_sizes, growing, table, text_plot
+from grader.complexity.meter_words import in_words
 from grader.core.report import cost_word, without_word
 from grader.core.safe_text import visible
 

@@ -50,6 +50,11 @@ def own_screen(report: Report, *, everything: bool = False, python: str = "") ->
     return "\n".join([*head, *first, *_printed(report, max(room, 0)), *end])
 
 
+def own_head(report: Report) -> list[str]:
+    """Return the file, how many checks pass, and how much of what the module states holds."""
+    return [f"{report.module} · {report.file}", _bar(report.checks), *_properties(report)]
+
+
 def own_word(check: CheckResult) -> str:
     """Return the word for a check's outcome."""
     unwritten = check.outcome == "failed" and "raised NotImplementedError" in check.message

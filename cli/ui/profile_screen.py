@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from cli.ui.cost_screens import broken_lines, verdict_of
-from grader.complexity.contract import in_words
+from grader.complexity.meter_words import in_words
 from grader.core.safe_text import visible
 
 if TYPE_CHECKING:

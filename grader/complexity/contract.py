@@ -33,20 +33,6 @@ METERS: dict[str, str] = {
     "mem": "most bytes of new arrays at one time; a limit is in entries, so it allows any factor",
     "sums": "products that are added up in array operations",
 }
-_WORDS = {  # for a student, who has not met the names
-    "steps": "rounds of Python loops",
-    "smul": "multiplications in Python",
-    "mul": "multiplications",
-    "flops": "additions and multiplications",
-    "work": "entries computed",
-    "mem": "memory in bytes",
-    "sums": "products added up",
-}
-
-
-def in_words(meter: str) -> str:
-    """Return what a meter counts, in words that a student has met."""
-    return _WORDS.get(meter, meter)
 
 
 EACH_STEP = 40  # steps that are measured one by one

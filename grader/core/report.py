@@ -231,6 +231,7 @@ class Report:
     reviews: tuple[ReviewItem, ...] = ()  # in the JSON after `forbidden`
     builds_on: tuple[EarlierModule, ...] = ()  # in the JSON only of modules with fallbacks
     properties: tuple[StatedProperties, ...] = field(default=(), metadata=json_key(None))  # of a student's own file
+    answers: tuple[tuple[str, Any], ...] = field(default=(), metadata=json_key(None))  # under Reflect, of an own file
     # For the student's own screen. Never in the JSON, where it could differ from run to run.
     printed: str = field(default="", metadata=json_key(None))
 

@@ -46,6 +46,7 @@ class Explained:
 
     diagnoses: tuple[Diagnosis, ...]
     properties: tuple[StatedProperties, ...] = ()
+    answers: tuple[tuple[str, Any], ...] = ()  # under Reflect, of a student's own file that passes its checks
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,9 @@ class Diagnoser:
             for one in sorted(found, key=lambda one: one.weight)  # what to tell first comes first
             if own or one.target in failing or (one.way and inherited)
         )
-        return Explained(diagnoses, stated_properties(prints, observed) if own else ())
+        if not own:
+            return Explained(diagnoses)
+        return Explained(diagnoses, stated_properties(prints, observed), tuple(answers.items()))
 
     def too_expensive(
         self, function_costs: Sequence[FunctionCosts], known: Sequence[Diagnosis]

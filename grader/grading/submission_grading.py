@@ -271,6 +271,7 @@ class SubmissionGrading:
             environment=environment() | ({"gpu": gpu_name()} if self.context.workers.gpu_spawner else {}),
             timing=timing,
             properties=result.explained.properties,
+            answers=result.explained.answers,
             printed=printable(printed),
         )
 
