@@ -15,7 +15,7 @@ from grader.diagnosis.outcome import ProbeOutcome, Side, likeness
 from grader.diagnosis.probe import Probe
 from grader.sandbox.session import Session
 
-WIDTH = 79  # of a line to paste
+WIDTH = 72  # of a line to paste; a browser needs `print` around it
 _INDENT = "    "
 _LONGEST = 300  # characters of a call that is written out; a longer one is described
 _MANY = 8  # entries; more of the same number are written as `np.ones(...)`
