@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from typing import TYPE_CHECKING
 
 from cli.ui.report_screens import wrapped
 from grader.core.first_thing import first_thing
+from grader.core.machine import IN_BROWSER
 from grader.core.report import Diagnosis
 from grader.core.safe_text import visible
 
@@ -142,9 +144,20 @@ def _shortened(lines: list[str]) -> list[str]:
 
 def _try_lines(diagnosis: Diagnosis, python: str) -> list[str]:
     """Return how to make the call of a diagnosis again. What is to be copied stands at the left edge."""
+    if IN_BROWSER:  # it becomes a part of the file, which shows only what it prints
+        return ["", f"To try it, paste the last lines {python}", *printing(diagnosis.paste)]
     if " ".join(diagnosis.paste.split()) in " ".join(diagnosis.message.split()):
         return ["", f"To try this call, paste it {python}"]
     return ["", f"To try it, paste the last lines {python}", *diagnosis.paste.splitlines()]
+
+
+def printing(code: str) -> list[str]:
+    """Return lines of Python that print the value of their last expression."""
+    lines = code.splitlines()
+    last = ast.parse(code).body[-1].lineno - 1
+    lines[last] = f"print({lines[last]}"
+    lines[-1] += ")"
+    return lines
 
 
 def _printed(report: Report, room: int) -> list[str]:
