@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from grader.complexity.cost import Cost
     from grader.workspace.own_costs import OwnCost
 
-WIDTH = 80
+WIDTH, ROWS = 80, 24
 SMALL = 7  # lines of a small plot
 LEGEND = 34  # characters of a limit that fit into the legend beside two other curves
 HOW_TO_READ = """\
@@ -61,6 +61,7 @@ def short_lines(own: OwnCost, command: str) -> list[str]:
             lines += broken_lines(own, one)[:4]
     for meter, grows, drawn in list(curves(own))[:1]:
         lines += ["", *(f"  {line}" for line in text_plot(drawn, ", ".join(grows), in_words(meter), SMALL))]
+        lines += [f"  if {_doubling_words(own, meter, grows)}"] if len(lines) < ROWS - 2 else []
     return [*lines, "", f"Everything: {command} --all"]
 
 
@@ -115,12 +116,16 @@ def _meter_lines(own: OwnCost, cost: Cost) -> Iterator[str]:
     measured = own.measured.profile.exact.get(cost.meter)
     if measured is not None:
         grows = growing(own.contract, measured, limit.bound)
-        plural = "" if len(grows) > 1 else "s"
-        yield f"if {' and '.join(grows)} double{plural}: {doubling(measured, own.contract, grows):.3g} times as much"
+        yield f"if {_doubling_words(own, cost.meter, grows)}"
     if cost.message:
         yield cost.message
     if cost.place and cost.place.line:
         yield f"look at line {cost.place.line}: {own.line(cost.place.file, cost.place.line)}"
+
+
+def _doubling_words(own: OwnCost, meter: str, grows: tuple[str, ...]) -> str:
+    times = doubling(own.measured.profile.exact[meter], own.contract, grows)
+    return f"{' and '.join(grows)} double{'' if len(grows) > 1 else 's'}: {times:.3g} times as much"
 
 
 def limit_words(limit: CostLimit) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,14 +32,13 @@ def expression(probe: Probe) -> str | None:
     if method and not probe.args and not probe.kwargs:  # it may be a property, which is not called
         return None
     try:
-        init, args = ([literal(value) for value in given] for given in (made.init, probe.args))
-        args += [f"{key}={literal(value)}" for key, value in probe.kwargs.items()]
+        init, args = _literals(made.init, {}), _literals(probe.args, probe.kwargs)
     except ValueError:
         return None
     is_layer = method == "forward" and any(_is_tensor(value) for value in values)
     mode = ".eval()" if is_layer else ""  # a cache of tensors is not a torch module
-    owner = f"{name}({', '.join(init)}){mode}.{method}" if method else name
-    text = f"{owner}({', '.join(args)})"
+    owner = f"{name}({init}){mode}.{method}" if method else name
+    text = f"{owner}({args})"
     return text if len(text) <= _LONGEST else None
 
 
@@ -51,13 +50,32 @@ def paste(probe: Probe, side: Side, changed: Sequence[str] = (), *, alone: bool 
     """
     code = expression(probe) if alone else None
     if code is None:
-        return ""
+        return "\n".join(_script(probe)) if alone and side != Side.INPUTS else ""
     if side != Side.INPUTS or not changed:
         return "\n".join(code_lines(code))
     name = changed[0]
     value = probe.args[int(name) - 1] if name.isdigit() else probe.kwargs[name]
     given = literal(value)
     return "\n".join([*code_lines(f"given = {given}"), *code_lines(code.replace(given, "given", 1)), "given"])
+
+
+def _script(probe: Probe) -> list[str]:
+    """Return the lines of a script on one object; none if it is more than calls of methods with short arguments."""
+    made, (name, _, method) = probe.made, probe.path.partition(".")
+    more = (made.state, made.training, probe.cotangent is not None, probe.place, probe.look, probe.attribute)
+    if any(more) or not probe.before or not method or not probe.args:  # without arguments, it may be a property
+        return []
+    try:
+        lines = [f"made = {name}({_literals(made.init, {})})"]
+        lines += [f"made.{one.method}({_literals(one.args, one.kwargs)})" for one in probe.before]
+        lines += [f"made.{method}({_literals(probe.args, probe.kwargs)})"]
+    except ValueError:
+        return []
+    return [part for line in lines for part in code_lines(line)] if sum(map(len, lines)) <= _LONGEST else []
+
+
+def _literals(args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
+    return ", ".join([*map(literal, args), *(f"{key}={literal(value)}" for key, value in kwargs.items())])
 
 
 def code_lines(code: str, width: int = WIDTH) -> list[str]:

@@ -50,7 +50,7 @@ def test_a_mistyped_command_gets_a_suggestion(attn: Attn, typed: str, meant: str
     ("typed", "read"),
     [
         ("--json status", "status --json"),
-        ("--case rows test softmax --first", "test --case rows softmax --first"),
+        ("--case rows test softmax --all", "test --case rows softmax --all"),
         ("test softmax --plain", "--plain test softmax"),
         ("--plain --json status", "--plain status --json"),
         ("--version", "--version"),
