@@ -17,6 +17,7 @@ from grader.core.syntax import parse
 
 ROUNDS, BLOCK = 16, 1 << 20  # 16 MiB are hashed: some hundredths of a second, in a browser some tenths
 DIGITS = 4  # of an answer that is no whole number
+_NOISE = 1e-9  # of a computed whole number
 _LARGE = 1000  # an answer that is not rounded, such as 47116.96, is as good as a rounded one
 
 
@@ -31,7 +32,7 @@ def is_right(hashes: Mapping[str, str], module: str, name: str, value: Any) -> b
         return True
     forms = {canonical(value)}
     if is_number(value) and math.isfinite(value) and abs(value) >= _LARGE:
-        forms.add(canonical(round(float(value))) if float(value) % 1 else canonical(value))
+        forms.add(canonical(round(value)))
     return any(_hash(module, name, form) == hashes[name] for form in forms)
 
 
@@ -47,11 +48,14 @@ def literal_answers(text: str, names: Collection[str]) -> dict[str, Any]:
 
 def canonical(value: Any) -> str:
     """Return one text for all answers that mean the same: numbers of any type, and texts of any case and spacing."""
-    if is_number(value):
-        number = float(value)
-        whole = math.isfinite(number) and number == int(number)
-        return str(int(value)) if whole else f"{number:.{DIGITS}g}"
-    return " ".join(value.casefold().split()) if isinstance(value, str) else repr(value)
+    if isinstance(value, str):
+        return f"text {' '.join(value.casefold().split())}"
+    if not is_number(value):
+        return repr(value)
+    number = float(value)
+    if math.isfinite(number) and math.isclose(number, round(number), rel_tol=_NOISE):
+        return str(value if isinstance(value, int) else round(number))
+    return f"about {number:.{DIGITS}g}"
 
 
 def is_number(value: Any) -> bool:
