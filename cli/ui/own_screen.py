@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from grader.core.report import CheckResult, Report
 
-WIDTH, ROWS = 80, 24
+WIDTH, ROWS = 80, 23  # of 24: the last one is for the prompt
 BAR = 20  # characters
 LONGEST = 8  # lines for one check
 _WORDS = {
@@ -42,14 +42,16 @@ def own_screen(report: Report, *, everything: bool = False, python: str = "") ->
         end = ["", "No check could run. Fix this first, then run it again."]
         return "\n".join([*head, "", _indented(report.message, "  "), *_printed(report, ROWS), *end])
     head += [_bar(report.checks)]
-    first = _first_lines(report, python)
+    first, again = _first_lines(report), _try_lines(report, python)
     if everything:
         rest = [line for one in report.diagnoses[1:] for line in ("", f"Then: {_name(one)}", *one.message.splitlines())]
-        lines = ["", *_all_checks(report.checks), "", *_properties(report), *first, *rest, *_printed(report, 0)]
+        lines = ["", *_all_checks(report.checks), "", *_properties(report), *first, *again, *rest, *_printed(report, 0)]
         return "\n".join([*head, *lines])
     end = _end(report)
     room = ROWS - len(head) - len(first) - len(end)
-    return "\n".join([*head, *first, *_printed(report, max(room, 0)), *end])
+    again = again if len(again) <= room else []
+    printed = _printed(report, room - len(again)) if room > len(again) else []
+    return "\n".join([*head, *first, *again, *printed, *end])
 
 
 def own_head(report: Report) -> list[str]:
@@ -72,7 +74,7 @@ def _bar(checks: Sequence[CheckResult]) -> str:
     return f"{'#' * done}{'-' * (BAR - done)}  {told}"
 
 
-def _first_lines(report: Report, python: str) -> list[str]:
+def _first_lines(report: Report) -> list[str]:
     """Return the first thing to do."""
     first = first_thing(report)
     if first is None:
@@ -80,8 +82,7 @@ def _first_lines(report: Report, python: str) -> list[str]:
     if isinstance(first, Diagnosis):
         word = {"not written": "Write next", "answer": "Look again"}.get(first.kind, "Fix first")
         message = first.message.removeprefix(f"{_name(first)} is not written yet\n")
-        lines = ["", f"{word}: {_name(first)}", *message.splitlines()]
-        return [*lines, *(_try_lines(first, python) if python and first.paste else [])]
+        return ["", f"{word}: {_name(first)}", *message.splitlines()]
     lines = ["", f"Fix first: {first.target}", wrapped(first.property, f"  {own_word(first)}  ")]
     return [*lines, *_shortened(_indented(first.message, "    ").splitlines()), *_same_exception(first, report.checks)]
 
@@ -142,8 +143,11 @@ def _shortened(lines: list[str]) -> list[str]:
     return lines if len(lines) <= LONGEST else [*lines[: LONGEST - 1], f"{' ' * 15}…"]
 
 
-def _try_lines(diagnosis: Diagnosis, python: str) -> list[str]:
-    """Return how to make the call of a diagnosis again. What is to be copied stands at the left edge."""
+def _try_lines(report: Report, python: str) -> list[str]:
+    """Return how to make the call of the first diagnosis again. What is to be copied stands at the left edge."""
+    diagnosis = first_thing(report)
+    if not python or not isinstance(diagnosis, Diagnosis) or not diagnosis.paste:
+        return []
     if IN_BROWSER:  # it becomes a part of the file, which shows only what it prints
         return ["", f"To try it, paste the last lines {python}", *printing(diagnosis.paste)]
     if " ".join(diagnosis.paste.split()) in " ".join(diagnosis.message.split()):

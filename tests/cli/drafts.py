@@ -20,7 +20,7 @@ from tests.cases import Case, cases
 from tests.conftest import ROOT
 from tests.submissions import submission_of
 
-ROWS, COLUMNS = 24, 80
+ROWS, COLUMNS = 23, 80  # of 24 rows, the last is for the prompt
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,7 @@ def test_warnings_of_numpy_are_not_what_the_code_printed(example_report: Report)
 def test_much_that_was_printed_leaves_room_for_the_rest(example_report: Report) -> None:
     much = replace(example_report, printed="\n".join(map(str, range(100))))
     lines = own_screen(much).splitlines()
-    assert len(lines) == 24
+    assert len(lines) == 23
     assert "  | … " in "\n".join(lines)
     assert "  | 99" in own_screen(much, everything=True)
 
