@@ -53,6 +53,10 @@ FAMILIES = {
         "Right and wrong costs, laid over the solution. Expected are the meters of each function that fail, or "
         "`forbidden`, or `inconclusive`"
     ),
+    "raising": Family(
+        "Right code with one slip that raises, laid over the solution. Expected is what the diagnosis says",
+        "no name",
+    ),
     "right": Family("Right solutions in very different styles", "full marks without review"),
     "styles": Family(
         "Known mistakes as other students write them, laid over the solution. The first word is the misconception",

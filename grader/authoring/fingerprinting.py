@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from grader.authoring.misconceptions import Misconception
@@ -43,6 +43,10 @@ class Observation:
     outcomes: Mapping[int, ProbeOutcome]
     answers: Mapping[str, Any]
 
+    def without_causes(self) -> Observation:
+        """Return it as that of the reference: another right solution may raise in its own words."""
+        return replace(self, outcomes={number: replace(one, cause="") for number, one in self.outcomes.items()})
+
 
 def learn_fingerprints(
     suite: Suite,
@@ -55,13 +59,13 @@ def learn_fingerprints(
     probes = read_probes(suite.module, suite.api)
     text = "\n".join(solution.sources[suite.module.slug].cells)
     runner = ProbeRunner(suite, open_session, probes)
-    reference = runner.of(solution)
+    reference = runner.of(solution).without_causes()
     if len(reference.outcomes) < len(probes):
         problem = "the solution cannot be loaded, or a probe ends its process"
         raise CourseError(suite.module.probes, "", problem, "Fix the solution, or make the probe smaller")
     for number, outcome in reference.outcomes.items():
-        if outcome.in_step:
-            problem = f"a step before it raises {outcome.error} for the solution"
+        if outcome.in_step and outcome.raised:
+            problem = f"a step before it raises {outcome.raised.type} for the solution"
             raise CourseError(suite.module.probes, probes[number].path, problem, "Fix the arguments of its steps")
         if outcome.ended == "returned" and not is_kept(outcome):
             problem = f"a golden file cannot keep its result, {describe(outcome.value)}"

@@ -50,11 +50,24 @@ class StudentReturnedError(StudentError):
 
 
 class StudentRaisedError(StudentError):
-    """An exception in student code. `types` has the names of its classes, most specific first."""
+    """An exception in student code. `types` has the names of its classes, most specific first.
+
+    `within` has the student's functions that it came through, the innermost last; `meant` a name like the misspelt one.
+    """
 
     public = "your code raised an exception"
 
-    def __init__(self, call: str, types: tuple[str, ...], message: str, file: str, line: int, traceback: str) -> None:
+    def __init__(
+        self,
+        call: str,
+        types: tuple[str, ...],
+        message: str,
+        file: str,
+        line: int,
+        traceback: str,
+        within: tuple[str, ...] = (),
+        meant: str = "",
+    ) -> None:
         where = f" ({file}, line {line})" if line and f"({file}, line {line})" not in message else ""
         text = f": {message}" if message else ""
         super().__init__(f"{call} raised {types[0]}{text}{where}")
@@ -63,6 +76,8 @@ class StudentRaisedError(StudentError):
         self.file = file
         self.line = line
         self.traceback = traceback
+        self.within = within
+        self.meant = meant
         if "MemoryError" in types or "DefaultCPUAllocator: can't allocate memory" in message:
             # The process survives, but the cause is the memory limit.
             self.public = f"your code {ENDING_WORDS['memory']}"

@@ -21,6 +21,7 @@ class Api:
     # By function, `Class.method`, or `Class` for its constructor, without `self`. The last may be `*masks`.
     parameters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     properties: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of classes: read, not called
+    none_by_default: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # parameters, as above
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -49,17 +50,20 @@ def read_api(stub: str) -> Api:
     constants: list[str] = []
     parameters: dict[str, tuple[str, ...]] = {}
     properties: dict[str, tuple[str, ...]] = {}
+    defaults: dict[str, tuple[str, ...]] = {}
     for node in parse(stub).body:
         if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
             functions.append(node.name)
             parameters[node.name] = _parameters(node)
+            defaults[node.name] = _none_by_default(node)
         elif isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
             properties[node.name] = _properties(node)
             classes[node.name] = tuple(name for name in _methods(node) if name not in properties[node.name])
-            parameters |= _parameters_in(node)
+            parameters |= {path: _parameters(item)[1:] for path, item in _calls_of(node)}
+            defaults |= {path: _none_by_default(item) for path, item in _calls_of(node)}
         elif isinstance(node, ast.Assign | ast.AnnAssign):
             constants += [name for name in _assigned(node) if name.startswith("REFLECT_")]
-    return Api(tuple(functions), classes, tuple(dict.fromkeys(constants)), parameters, properties)
+    return Api(tuple(functions), classes, tuple(dict.fromkeys(constants)), parameters, properties, defaults)
 
 
 def _methods(node: ast.ClassDef) -> tuple[str, ...]:
@@ -78,13 +82,16 @@ def _parameters(node: ast.FunctionDef) -> tuple[str, ...]:
     return (*names, *([f"*{node.args.vararg.arg}"] if node.args.vararg else []))
 
 
-def _parameters_in(node: ast.ClassDef) -> dict[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
-    for item in node.body:
-        if isinstance(item, ast.FunctionDef):
-            path = node.name if item.name == "__init__" else f"{node.name}.{item.name}"
-            found[path] = _parameters(item)[1:]
-    return found
+def _none_by_default(node: ast.FunctionDef) -> tuple[str, ...]:
+    names = [arg.arg for arg in (*node.args.posonlyargs, *node.args.args)]
+    pairs = zip(reversed(names), reversed(node.args.defaults), strict=False)
+    return tuple(name for name, default in pairs if isinstance(default, ast.Constant) and default.value is None)
+
+
+def _calls_of(node: ast.ClassDef) -> list[tuple[str, ast.FunctionDef]]:
+    """Return the methods of a class with their paths; the constructor has that of the class."""
+    items = [item for item in node.body if isinstance(item, ast.FunctionDef)]
+    return [(node.name if item.name == "__init__" else f"{node.name}.{item.name}", item) for item in items]
 
 
 def _assigned(node: ast.Assign | ast.AnnAssign) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from grader.course.golden import read_golden
 from grader.course.module import Module
 from grader.diagnosis.findings import Finding, findings, stated_properties
 from grader.diagnosis.fingerprints import Fingerprints, read_fingerprints
-from grader.diagnosis.likely_line import Line, likely_line
+from grader.diagnosis.likely_line import Line, likely_line, names_in
 from grader.diagnosis.observe import Observed, observe, observe_constants
 from grader.diagnosis.outcome import Side, likeness
 from grader.diagnosis.probe import read_probes
@@ -69,7 +69,7 @@ class Diagnoser:
         failing = {check.target for check in checks if check.outcome == "failed"}
         observed = observe(session, prints.probes, ended)
         answers = observe_constants(session, prints.api.constants) if not failing or REFLECT in failing else {}
-        found = findings(prints, observed, answers)
+        found = findings(prints, observed, answers, cache(partial(names_in, source)))
         own = all(check.suite == "visible" for check in checks)
         # A target that fails without its own finding may fail because of another target.
         inherited = bool(failing - {one.target for one in found})
@@ -132,11 +132,11 @@ class Diagnoser:
     @staticmethod
     def _line(finding: Finding, prints: Fingerprints, observed: Observed, source: Source) -> Line | None:
         """Return the line to look at: where the call that is shown raised, or the line most like the wrong way."""
-        if finding.target == REFLECT:
+        if finding.target == REFLECT or finding.calls:
             return None
         if finding.way is None and finding.deviation is not None:
-            place = observed[shown_probe(finding, prints, observed)].place
-            return place or likely_line(source, finding.path, ())
+            raised = observed[shown_probe(finding, prints, observed)].raised
+            return (raised.place if raised else None) or likely_line(source, finding.path, ())
         if finding.way is None:
             found = likely_line(source, finding.path, ["NotImplementedError"])
             return replace(found, exact=True) if found else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
@@ -32,7 +32,8 @@ class Weight(IntEnum):
 class Finding:
     """Where something is wrong, and the wrong way it behaves like, if that is known; `also` if it mixes two.
 
-    An answer under Reflect has no deviation. A function that is not written yet has none either.
+    An answer under Reflect has no deviation. A function that is not written yet has none either. If it only calls one
+    that is not, `calls` names that one.
     """
 
     target: str
@@ -41,6 +42,7 @@ class Finding:
     way: WrongWay | None
     also: WrongWay | None = None
     right_before: tuple[str, ...] = ()  # the methods before it, if they are right
+    calls: str = ""
 
     @property
     def weight(self) -> Weight:
@@ -49,12 +51,23 @@ class Finding:
             return Weight.REFLECT if self.target == REFLECT else Weight.UNWRITTEN
         return Weight.DETAIL if self.deviation.side == Side.DTYPE else Weight.WRONG
 
+    @property
+    def is_unwritten(self) -> bool:
+        """Whether it only says that something is not written yet."""
+        return self.deviation is None and self.way is None
 
-def findings(prints: Fingerprints, observed: Observed, answers: Mapping[str, Any]) -> list[Finding]:
+
+NamedBy = Callable[[str], Collection[str]]  # the names that the code of a function holds, with those that it calls
+
+
+def findings(
+    prints: Fingerprints, observed: Observed, answers: Mapping[str, Any], named_by: NamedBy | None = None
+) -> list[Finding]:
     """Return at most one finding for each target, in the order of the module, and one for each question under Reflect.
 
     A consequence of a wrong way that already has a name is not reported again: one mistake, one name. A function that
-    builds on an unnamed mistake, or on two at once, is not reported either: its own code may be right.
+    builds on an unnamed mistake, or on two at once, is not reported either: its own code may be right. A function whose
+    code does not name the earlier one is judged by itself. What is wrong is told before what is not written yet.
     """
     matcher = Matcher(prints, observed)
     found: list[Finding] = []
@@ -62,30 +75,35 @@ def findings(prints: Fingerprints, observed: Observed, answers: Mapping[str, Any
         target = path.partition(".")[0]
         if any(one.target == target and one.weight == Weight.WRONG for one in found) or matcher.is_lost(path):
             continue
-        one = _finding(path, prints, matcher, found)
+        one = _finding(path, prints, matcher, found, named_by)
         found += [one] if one is not None else []
     # The first of the heaviest of each target; the sort keeps the order of the module.
     chosen = {one.target: one for one in reversed(sorted(found, key=lambda one: one.weight))}
     return [one for one in found if chosen[one.target] is one] + _wrong_answers(prints, answers)
 
 
-def _finding(path: str, prints: Fingerprints, matcher: Matcher, found: Sequence[Finding]) -> Finding | None:
+def _finding(
+    path: str, prints: Fingerprints, matcher: Matcher, found: Sequence[Finding], named_by: NamedBy | None
+) -> Finding | None:
     """Return what is wrong with a function by itself; None if nothing is, or only what an earlier finding explains."""
     target = path.partition(".")[0]
     if matcher.is_unwritten(path):
-        return Finding(target, path, None, None)
+        return Finding(target, path, None, None, calls=matcher.unwritten_call(path))
     deviation = matcher.deviation(path)
     if deviation is None:
         return None
     if any(one.way and matcher.follows(one.way, path, deviation.side) for one in found):
         return None
+    if matcher.raised_in(deviation) & {one.path for one in found}:
+        return None
+    called = [one for one in found if not one.is_unwritten and _is_called(one.path, path, named_by)]
     # A detail of dtypes explains nothing about a call with the usual numbers.
     plain = any(not is_odd(number, prints) for number in deviation.probes)
-    hiding = [one for one in found if (one.way is None or one.also) and one.weight != Weight.UNWRITTEN]
-    if {one.path for one in hiding if one.weight == Weight.WRONG or not plain} & prints.builds_on[path]:
+    hiding = [one for one in called if (one.way is None or one.also) and (one.weight == Weight.WRONG or not plain)]
+    if {one.path for one in hiding} & prints.builds_on[path]:
         return None
     # Its own mistake and the consequences of an earlier one together may look like a third, which is not there.
-    mixed = any(one.way and matcher.affects(one.way, path, deviation.side) for one in found)
+    mixed = any(one.way and matcher.affects(one.way, path, deviation.side) for one in called)
     names = (*(() if mixed else matcher.names(path, deviation)), None, None)
     shown = matcher.shown_by(names[0], path, deviation) if names[0] and names[1] is None else deviation
     return Finding(target, path, shown, names[0], names[1], _right_before(path, prints, matcher))
@@ -96,6 +114,15 @@ def _right_before(path: str, prints: Fingerprints, matcher: Matcher) -> tuple[st
     before = [one for one in prints.paths[: prints.paths.index(path)] if one.startswith(f"{path.partition('.')[0]}.")]
     right = [one for one in before if not matcher.is_lost(one) and matcher.deviation(one) is None]
     return tuple(before) if right == before else ()
+
+
+def _is_called(earlier: str, path: str, named_by: NamedBy | None) -> bool:
+    """Whether a function may call an earlier one: its code names it. Without code it may.
+
+    It may get an object of another class as an argument, and call that without a name.
+    """
+    owner, _, name = earlier.rpartition(".")
+    return named_by is None or (owner != "" and owner != path.rpartition(".")[0]) or name in named_by(path)
 
 
 def stated_properties(prints: Fingerprints, observed: Observed) -> tuple[StatedProperties, ...]:

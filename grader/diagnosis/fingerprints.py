@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -141,7 +141,8 @@ def _place(row: list[ProbeOutcome], outcome: ProbeOutcome, probe: Probe) -> int:
             continue
         if not compare(outcome, known, refusing=refusing, any_dtype=probe.any_dtype).wrong:
             return place
-    row.append(outcome)
+    # A refusal is in the author's words, and a student has their own.
+    row.append(replace(outcome, cause="") if refusing and outcome.ended == "refused" else outcome)
     return len(row) - 1
 
 
@@ -285,6 +286,8 @@ def outcome_data(outcome: ProbeOutcome) -> dict[str, Any]:
         data["value"] = golden_form(outcome.value)
     if outcome.numbers:
         data["numbers"] = list(outcome.numbers)
+    if outcome.cause:
+        data["cause"] = outcome.cause
     if outcome.changed:
         data["changed"] = {name: golden_form(value) for name, value in outcome.changed.items()}
     return data
@@ -293,4 +296,5 @@ def outcome_data(outcome: ProbeOutcome) -> dict[str, Any]:
 def outcome_of(data: Mapping[str, Any]) -> ProbeOutcome:
     """Return what `outcome_data` wrote."""
     changed = {name: from_golden_form(value) for name, value in data.get("changed", {}).items()}
-    return ProbeOutcome(data["ended"], from_golden_form(data.get("value")), tuple(data.get("numbers", ())), changed)
+    numbers, cause = tuple(data.get("numbers", ())), str(data.get("cause", ""))
+    return ProbeOutcome(data["ended"], from_golden_form(data.get("value")), numbers, changed, cause)

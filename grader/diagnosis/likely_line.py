@@ -18,8 +18,9 @@ _LONGEST = 2_000
 _MOST_LINES = 20_000
 _MOST_OF_A_BLOCK = 500
 _MOST_CALLED = 20
-_LINE_END = re.compile(r"\r\n|\r|\n")  # as Python counts lines
+LINE_END = re.compile(r"\r\n|\r|\n")  # as Python counts lines
 _DEFINITION = re.compile(r"\s{0,80}(?:async\s+)?def\s+(\w{1,60})")
+_NAMED = re.compile(r"\s{0,80}(?:async\s+)?(?:def|class)\s+(\w{1,60})")
 _QUOTES = ('"""', "'''")
 
 
@@ -44,12 +45,30 @@ def telling_words(wrong: str, right: str) -> list[str]:
 def likely_line(source: Source, path: str, words: Sequence[str], described: str = "") -> Line | None:
     """Return the line of a function, or of one that it calls, that best fits the words; else its first line."""
     for cell, text in reversed(list(enumerate(source.cells, 1))):
-        lines = list(enumerate(_LINE_END.split(text, maxsplit=_MOST_LINES), 1))[:_MOST_LINES]
+        lines = list(enumerate(LINE_END.split(text, maxsplit=_MOST_LINES), 1))[:_MOST_LINES]
         if block := _block(lines, path):
             name = path.rpartition(".")[2]
             best = _best(name, block[0], block + _called(lines, block), words, _topics_of(described))
             return Line(best, cell if source.notebook else None)
     return None
+
+
+def names_in(source: Source, path: str) -> frozenset[str]:
+    """Return the words in the code of a function, and in that of the functions and classes here that it names."""
+    texts = [line for text in source.cells for line in LINE_END.split(text, maxsplit=_MOST_LINES)]
+    lines = list(enumerate(texts[:_MOST_LINES], 1))
+    defined = {match[1] for _, line in lines if (match := _NAMED.match(line))}
+    found: set[str] = set()
+    block = _block(lines, path)
+    waiting: list[str] = []
+    for _ in range(_MOST_CALLED):
+        words = {word for _, line in block[1:] for word in _words(line)} - found
+        found |= words
+        waiting += sorted(words & defined)
+        if not waiting:
+            break
+        block = _body(lines, rf"(?:def|class)\s+{waiting.pop()}\b")
+    return frozenset(found)
 
 
 def _best(

@@ -55,8 +55,26 @@ class Matcher:
         return any(number not in self.observed for number in self.prints.of_path(path))
 
     def is_unwritten(self, path: str) -> bool:
-        """Whether a function is missing or not written yet."""
-        return any(self.observed[number].ended in ("unwritten", "missing") for number in self.prints.of_path(path))
+        """Whether a function is missing or not written yet, or calls one that is not."""
+        ended = [self.observed[number].ended for number in self.prints.of_path(path)]
+        return "missing" in ended or ("unwritten" in ended and "returned" not in ended)
+
+    def unwritten_call(self, path: str) -> str:
+        """Return the function that is not written yet, if this one only calls it; empty if it is this one itself."""
+        outcomes = [self.observed[number] for number in self.prints.of_path(path)]
+        raised = next((one.raised for one in outcomes if one.ended == "unwritten" and one.raised), None)
+        if raised is None or not raised.file:
+            return ""
+        if raised.place is None:  # a module before this one
+            return f"a function of {raised.file}"
+        own = ("", path, f"{path.partition('.')[0]}.__init__")
+        return "" if raised.function in own else raised.function
+
+    def raised_in(self, deviation: Deviation) -> frozenset[str]:
+        """Return the function that raised in all the calls that show a deviation, if it is one function."""
+        raised = [self.observed[number].raised for number in deviation.probes]
+        functions = {one.function if one else "" for one in raised}
+        return frozenset(functions if len(functions) == 1 and "" not in functions else ())
 
     def deviation(self, path: str) -> Deviation | None:
         """Return how a function differs from the reference; None if it does not."""
@@ -144,7 +162,7 @@ class Matcher:
 
     def _raises_instead(self, way: WrongWay, number: int) -> bool:
         """Whether a function raises where both the reference and the wrong way return."""
-        if self.observed[number].ended not in ("raised", "refused", "overflowed"):
+        if self.observed[number].ended not in ("raised", "refused", "overflowed", "unwritten"):
             return False
         known = (self.prints.outcome(None, number), self.prints.outcome(way, number))
         differs = self.alike(number, way.behaves.get(number, 0)).value == Likeness.OTHER

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any
 
 from grader.core.compare import shape_of
 from grader.core.errors import StudentError, StudentMissingError, StudentRaisedError, StudentReturnedError
-from grader.core.safe_text import one_line
-from grader.diagnosis.likely_line import Line
 from grader.diagnosis.outcome import MOST_ENTRIES, Ended, ProbeOutcome, Unreadable, numbers_in
 from grader.diagnosis.probe import Probe
+from grader.diagnosis.raised import Raised, raised_of
 from grader.sandbox.protocol.script import ProbeCall
 from grader.sandbox.protocol.stand_ins import EarlierResult, Generator, ScriptObject, objects_in, sent_in_place
 from grader.sandbox.protocol.wire import Remote
-from grader.sandbox.session import Session
+from grader.sandbox.session import Program, Session
 from grader.sandbox.session_record import MODULE
 
 Observed = Mapping[int, ProbeOutcome]  # by probe; a probe whose process ended is missing
@@ -36,7 +34,7 @@ def observe(session: Session, probes: Sequence[Probe], skip: frozenset[str] = fr
         except StudentError:
             continue
         for number, result in zip(numbers, results, strict=True):
-            found[number] = _outcome(probes[number], result, str(session.program.files[session.program.main]["file"]))
+            found[number] = _outcome(probes[number], result, session.program)
     return found
 
 
@@ -126,17 +124,16 @@ class _StepError(StudentError):
         self.raised = raised
 
 
-def _outcome(probe: Probe, result: dict[str, Any] | StudentError, file: str) -> ProbeOutcome:
+def _outcome(probe: Probe, result: dict[str, Any] | StudentError, program: Program) -> ProbeOutcome:
     if isinstance(result, _StepError):  # a refusal there is not the refusal that the probe may ask for
-        raised = result.raised
-        ended: Ended = "unwritten" if _ended(raised) == "unwritten" else "raised"
-        place = _place(raised.file, raised.line, file)
-        return ProbeOutcome(ended, error=one_line(raised.types[0], 60), place=place, in_step=True)
+        ended: Ended = "unwritten" if _ended(result.raised) == "unwritten" else "raised"
+        raised = raised_of(result.raised, program)
+        return ProbeOutcome(ended, cause=_cause(ended, raised), raised=raised, in_step=True)
     if isinstance(result, StudentRaisedError):
         named = numbers_in(result.message)
         numbers = tuple(one for one in probe.names if one in (result.message if isinstance(one, str) else named))
-        place = _place(result.file, result.line, file)
-        return ProbeOutcome(_ended(result), numbers=numbers, error=one_line(result.types[0], 60), place=place)
+        ended, raised = _ended(result), raised_of(result, program)
+        return ProbeOutcome(ended, numbers=numbers, cause=_cause(ended, raised), raised=raised)
     if isinstance(result, StudentError):
         return ProbeOutcome("missing" if isinstance(result, StudentMissingError) else "raised")
     return ProbeOutcome(
@@ -144,10 +141,8 @@ def _outcome(probe: Probe, result: dict[str, Any] | StudentError, file: str) -> 
     )
 
 
-def _place(raised_in: str, line: int, file: str) -> Line | None:
-    """Return the line, if it is in the graded file or in one of its cells."""
-    cell = re.fullmatch(rf"{re.escape(file)}(?:\[(\d{{1,6}})\])?", raised_in)
-    return Line(line, int(cell[1]) if cell[1] else None, exact=True) if cell and line else None
+def _cause(ended: Ended, raised: Raised) -> str:
+    return "" if ended == "unwritten" else raised.cause
 
 
 def _ended(error: StudentRaisedError) -> Ended:

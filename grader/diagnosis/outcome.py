@@ -15,7 +15,7 @@ from grader.core.compare import TOLERANCES, Tolerance, as_float64, difference, s
 from grader.core.compare_numbers import complex_difference
 from grader.core.plain_values import plain
 from grader.core.text_difference import unmatched
-from grader.diagnosis.likely_line import Line
+from grader.diagnosis.raised import Raised
 
 Ended = Literal["returned", "refused", "raised", "overflowed", "unwritten", "missing"]
 MOST_ENTRIES = 10_000  # the most entries of a result that are kept
@@ -54,8 +54,8 @@ class ProbeOutcome:
     value: Any = None
     numbers: tuple[float | str, ...] = ()  # the numbers and texts that a refusal names, of those that it should name
     changed: Mapping[str, Any] = field(default_factory=dict)
-    error: str = ""  # the exception; not kept in the golden file, like those below
-    place: Line | None = None
+    cause: str = ""  # of an exception; the reference's may have any
+    raised: Raised | None = None  # the exception itself; not kept in the golden file, like those below
     raw: Any = None  # the result before the probe's `look`
     in_step: bool = False  # whether a step before the call of a script raised
 
@@ -100,7 +100,9 @@ def compare(found: ProbeOutcome, known: ProbeOutcome, *, refusing: bool, any_dty
     )
     if found.ended == "overflowed" and known.ended == "returned" and _overflows(known.value):
         value, dtype = Likeness.SAME, True  # plain Python raises where NumPy continues with NaN
-    elif found.ended != known.ended:
+    elif found.ended != known.ended or (
+        not same_cause(found, known) and not (refusing and found.ended == "refused")  # every refusal has its own words
+    ):
         value, dtype = Likeness.OTHER, True
     elif found.ended == "returned":
         value, dtype = likeness(found.value, known.value), any_dtype or same_dtype(found.value, known.value)
@@ -112,6 +114,11 @@ def compare(found: ProbeOutcome, known: ProbeOutcome, *, refusing: bool, any_dty
         return Alike(value, refusal=True, inputs=inputs, dtype=dtype, touched=touched)
     refusal = value <= Likeness.NEAR and found.numbers == known.numbers
     return Alike(Likeness.SAME, refusal=refusal, inputs=inputs, dtype=True, touched=touched)
+
+
+def same_cause(found: ProbeOutcome, known: ProbeOutcome) -> bool:
+    """Whether two exceptions have the same cause. What the reference raises may have any cause."""
+    return not known.cause or found.cause == known.cause
 
 
 def likeness(found: Any, known: Any) -> Likeness:

@@ -12,6 +12,7 @@ from grader.core.compare import as_float64, describe, shape_of
 from grader.core.plain_values import short
 from grader.core.safe_text import one_line
 from grader.course.api import REFLECT
+from grader.diagnosis.exception_words import Given, in_plain_words
 from grader.diagnosis.findings import Finding
 from grader.diagnosis.fingerprints import Fingerprints
 from grader.diagnosis.likely_line import Line
@@ -48,8 +49,8 @@ def diagnosis_text(
     """
     parts: list[list[str]] = []
     reading = None
-    if finding.deviation is None and finding.way is None:
-        parts.append([f"{finding.path} is not written yet"])
+    if finding.is_unwritten:
+        parts.append(_unwritten(finding))
     elif hidden:
         parts.append(wrapped(hidden, 2))
     if finding.deviation is not None and shows_values(finding, hidden, own=own):
@@ -59,6 +60,9 @@ def diagnosis_text(
         parts += [_call_lines(probe), *_against(finding.deviation.side, probe, found, expected)]
         evidence = reading.evidence if reading else _sums(found.value, expected.value)
         parts.append(wrapped(f"  evidence: {evidence}", 2) if evidence else [])
+        if found.raised is not None and finding.way is None:
+            said = in_plain_words(found.raised, _given(probe, prints, expected))
+            parts.append(wrapped(f"In words: {said}", 5) if said else [])
     parts.append(_cause(finding, reading) if finding.deviation or finding.way else [])
     if line is not None:
         cell = f", code cell {line.cell}" if line.cell else ""
@@ -68,6 +72,12 @@ def diagnosis_text(
         parts.append(wrapped(f"Think: {finding.way.hint}", 3))
     parts.append(wrapped(_next_step(slug, finding), 2))
     return "\n".join([text for part in parts for text in part][:MAX_LINES])
+
+
+def _unwritten(finding: Finding) -> list[str]:
+    if finding.calls:
+        return wrapped(f"{finding.path} calls {finding.calls}, which is not written yet", 2)
+    return [f"{finding.path} is not written yet"]
 
 
 def shows_values(finding: Finding, hidden: str, *, own: bool) -> bool:
@@ -243,7 +253,7 @@ def _number_pair(found: np.ndarray, expected: np.ndarray) -> list[list[str]]:
 
 
 def _pair(found: str, expected: str) -> list[list[str]]:
-    return [wrapped(f"  yours:    {found}", 2), wrapped(f"  expected: {expected}", 2)]
+    return [wrapped(f"  yours:    {found}", 4), wrapped(f"  expected: {expected}", 2)]
 
 
 def _shown(value: Any) -> str:
@@ -260,11 +270,24 @@ def _is_of_arrays(value: Any) -> bool:
     return type(value) is tuple and any(shape_of(item) is not None or _is_of_arrays(item) for item in value)
 
 
+def _given(probe: Probe, prints: Fingerprints, expected: ProbeOutcome) -> Given:
+    """Return the arguments of a call by their names in the stub."""
+    named = prints.api.parameters.get(probe.path, ())
+    values = {**dict(zip(named, probe.args, strict=False)), **probe.kwargs}
+    values |= {name: None for name in prints.api.none_by_default.get(probe.path, ()) if name not in values}
+    are_none = tuple(name for name in named if name in values and values[name] is None)
+    return Given(probe.path, values, are_none, expected.ended != "returned")
+
+
 def _ending(outcome: ProbeOutcome) -> str:
     if outcome.ended == "returned":
         return f"it returns {_shown(outcome.value)}"
-    where = f", in line {outcome.place.number}" if outcome.place else ""
-    return f"it raises {outcome.error or 'an exception'}{_naming(outcome.numbers)}{where}"
+    raised = outcome.raised
+    if raised is None:
+        return f"it raises an exception{_naming(outcome.numbers)}"
+    where = f", in line {raised.place.number}" if raised.place else ""
+    said = f": {raised.message}" if raised.message and not outcome.numbers else ""
+    return f"it raises {raised.type}{_naming(outcome.numbers)}{where}{said}"
 
 
 def _naming(named: Sequence[float | str]) -> str:
@@ -301,7 +324,9 @@ def _joined(names: Sequence[str]) -> str:
 
 
 def _next_step(slug: str, finding: Finding) -> str:
-    if finding.deviation is None and finding.way is None:
+    if finding.is_unwritten and finding.calls:
+        return f"Next: write {finding.calls} first, then run {command(f'attn test {slug}')}"
+    if finding.is_unwritten:
         return f"Next: read its part of the lesson (README.md), write it, then run {command(f'attn test {slug}')}"
     if finding.target == REFLECT:
         return "Next: read the question under Reflect again, and work out a small case by hand"

@@ -62,7 +62,8 @@ def raised(error: object, call: str) -> StudentRaisedError:
     if not types or type(line) is not int:
         raise MalformedError
     message, file, traceback = (_text(error, key) for key in ("message", "file", "traceback"))
-    return StudentRaisedError(call, types, message, file, line, traceback)
+    within = names(error.get("within"))
+    return StudentRaisedError(call, types, message, file, line, traceback, within, _text(error, "meant"))
 
 
 def names(value: object) -> tuple[str, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import keyword
 import traceback
 from collections.abc import Collection
 from pathlib import Path
@@ -11,6 +13,9 @@ from grader.core.safe_text import without_addresses
 from grader.sandbox.protocol.wire import UnsendableError
 
 MAX_TEXT = 4_000
+MAX_CALLS = 20
+MAX_NAME = 100
+_LIKE = 0.75  # of two names, one of which was probably meant
 OUR_FILES = str(Path(__file__).parent.parent)  # left out of a traceback: a student's error is never in them
 
 
@@ -38,6 +43,8 @@ def describe(error: BaseException, files: Collection[str]) -> dict[str, Any]:
         "message": message,
         "file": file,
         "line": line,
+        "within": _within(error, files),
+        "meant": _meant(error, message),
         "traceback": _traceback(error),
     }
 
@@ -55,10 +62,34 @@ def student_line(error: BaseException, files: Collection[str]) -> tuple[str, int
     return place
 
 
+def _within(error: BaseException, files: Collection[str]) -> list[str]:
+    """Return the student's functions that an error came through, the innermost last; of a recursion, the last ones."""
+    codes = (frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__))
+    names = [code.co_qualname.partition(".<locals>")[0][:200] for code in codes if code.co_filename in files]
+    return names[-MAX_CALLS:]
+
+
 def type_name(kind: type) -> str:
     """Return the name of a type, with its module unless it is a builtin."""
     module = "" if kind.__module__ == "builtins" else f"{kind.__module__}."
     return f"{module}{kind.__qualname__}"[:200]
+
+
+def _meant(error: BaseException, message: str) -> str:
+    """Return the name that was probably meant, where a misspelt one raised; empty if no name is like it."""
+    try:
+        if not isinstance(error, NameError | AttributeError) or str(error.name) not in message:
+            return ""
+        if isinstance(error, AttributeError):
+            names = set(dir(error.obj))
+        else:
+            frame = list(traceback.walk_tb(error.__traceback__))[-1][0]
+            names = {*frame.f_locals, *frame.f_globals, *frame.f_builtins} - {*keyword.kwlist}
+        public = sorted(name for name in names if not name.startswith("__"))
+        found = difflib.get_close_matches(str(error.name), public, 1, _LIKE)
+    except BaseException:  # noqa: BLE001
+        return ""
+    return found[0][:MAX_NAME] if found else ""
 
 
 def _traceback(error: BaseException) -> str:
