@@ -112,7 +112,7 @@ def says(case: Case, found: ProbeOutcome) -> list[str]:
 def outcome(case: Case, got: dict[str, Any]) -> ProbeOutcome:
     """Return what was pasted as an outcome, like the one that the diagnosis saw."""
     if "error" in got:
-        return replace(case.found, error=got["error"])
+        return case.found
     if case.diagnosis.kind == "inputs":
         return replace(case.found, changed=dict.fromkeys(list(case.found.changed)[:1], got["value"]))
     return ProbeOutcome("returned", got["value"], raw=case.found.raw)
@@ -124,7 +124,8 @@ def differences(made: Sequence[Case], course: Course, folder: Path) -> list[str]
     for case, got in zip(made, pasted(made, course, folder), strict=True):
         raised = case.found.ended != "returned"
         expected, given = says(case, case.found), says(case, outcome(case, got))
-        if raised != ("error" in got) or (raised and got["error"] != case.found.error.rpartition(".")[2]):
+        error = case.found.raised.type.rpartition(".")[2] if case.found.raised else ""
+        if raised != ("error" in got) or (raised and got["error"] != error):
             wrong.append(f"{case.name}: {case.diagnosis.paste}: {got} instead of {case.found}")
         elif expected != given:
             wrong.append(f"{case.name}: {case.diagnosis.paste}: {given} instead of {expected}")
