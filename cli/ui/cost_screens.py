@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from grader.workspace.own_costs import OwnCost
 
 WIDTH, ROWS = 80, 24
-SMALL = 7  # lines of a small plot
+SMALL = 5  # lines of a small plot
 LEGEND = 34  # characters of a limit that fit into the legend beside two other curves
 HOW_TO_READ = """\
 `may grow like n·m` is about growth: constant factors are free.

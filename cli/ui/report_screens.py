@@ -6,7 +6,7 @@ import textwrap
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from grader.core.report import without_word
+from grader.core.report import cost_word, without_word
 from grader.core.safe_text import one_line, visible
 from grader.core.times import show_length
 
@@ -177,7 +177,7 @@ def _costs(report: Report) -> list[str]:
     """Return the cost of each function beside its limit, and the calls that are not allowed."""
     lines = ["costs"] if report.costs else []
     for cost in report.costs:
-        word = cost.word
+        word = cost_word(cost.verdict, cost.measured, cost.message)
         lines.append(f"  {word:<12} {cost.earned:>4g} / {cost.points:<4g} {cost.function}: {cost.meter}")
         text = "; ".join(filter(None, (cost.measured, f"limit: {cost.law}", without_word(cost.message))))
         text += f" (line {cost.line})" if cost.line else ""

@@ -5,17 +5,18 @@ from __future__ import annotations
 from grader.core.report import CheckResult, Diagnosis, Report
 
 RENAME = ": rename it to"
+NO_RETURN = "has no `return` with a value"
 
 
 def first_thing(report: Report) -> Diagnosis | CheckResult | None:
     """Return the first diagnosis, or a failed check that comes before it and that no diagnosis can explain.
 
-    Such a check ended the process, or its function has another name. The order is that of the lesson.
+    Such a check ended the process, or its function has another name or no `return`. The order is that of the lesson.
     """
     failed = [check for check in report.checks if check.outcome == "failed"]
     ended = {ending.during for ending in report.endings}
     told = report.first_diagnosis
-    stuck = [check for check in failed if check.name in ended or RENAME in check.message]
+    stuck = [check for check in failed if check.name in ended or RENAME in check.message or NO_RETURN in check.message]
     if told is None:
         return next(iter(stuck or failed), None)
     order = _lesson_order(report)

@@ -126,12 +126,6 @@ class CostResult:
     line: int | None
     message: str
     code: Excerpt | None = field(default=None, metadata=OMITTED_IF_NONE)  # the line, if the cost is not OK
-    too_little: bool | None = field(default=None, metadata=OMITTED_IF_NONE)  # True if it fails as work is missing
-
-    @property
-    def word(self) -> str:
-        """The word for the verdict on it."""
-        return cost_word(self.verdict, self.measured, self.message, too_little=bool(self.too_little))
 
     @property
     def name(self) -> str:
@@ -288,14 +282,25 @@ def report_text(report: Report) -> str:
     return json_text(report.as_json(), allow_nan=False) + "\n"
 
 
+TOO_LITTLE = "too little: "  # begins the message of a cost that fails because work is missing
+
+
 def cost_word(verdict: str, measured: str, message: str, *, too_little: bool = False) -> str:
     """Return the word for the verdict on one cost. Code that raised was not measured, whatever it did before."""
     if verdict == "fail":
         unmeasured = not measured or message.startswith(("NOT MEASURED", "the results are wrong"))
-        return "NOT MEASURED" if unmeasured else "TOO LITTLE" if too_little else "TOO MUCH"
+        return (
+            "NOT MEASURED"
+            if unmeasured
+            else "TOO LITTLE"
+            if too_little or message.startswith(TOO_LITTLE)
+            else "TOO MUCH"
+        )
     return {"pass": "OK", "inconclusive": "not decided"}[verdict]
 
 
 def without_word(message: str) -> str:
-    """Return the message of a cost without a leading "NOT MEASURED", which the reader already sees."""
-    return re.sub(r"^(not measured( at large sizes)?|it could not be measured): ", "", message, flags=re.IGNORECASE)
+    """Return the message of a cost without a leading word for its verdict, which the reader already sees."""
+    return re.sub(
+        r"^(too little|not measured( at large sizes)?|it could not be measured): ", "", message, flags=re.IGNORECASE
+    )

@@ -9,7 +9,7 @@ from datetime import timedelta
 from grader.classroom.marks import Mark
 from grader.classroom.report_items import Item, items_of, shown_diagnoses
 from grader.core.first_thing import first_thing
-from grader.core.report import CheckResult, CostResult, Diagnosis, Excerpt, Report, without_word
+from grader.core.report import CheckResult, CostResult, Diagnosis, Excerpt, Report, cost_word, without_word
 from grader.core.times import show_length
 from grader.course.api import REFLECT
 from grader.pages.cost_plot import CostPlot
@@ -241,7 +241,7 @@ def _check(item: Item, target: str) -> CheckRow:
 
 
 def _cost(cost: CostResult, plots: Plots) -> CostRow:
-    word = cost.word
+    word = cost_word(cost.verdict, cost.measured, cost.message)
     return CostRow(
         function=cost.function,
         meter=cost.meter,
@@ -272,7 +272,7 @@ def _unmeasured(report: Report) -> Iterator[str]:
     """Yield what was not measured or could not be decided, and why; a reason that several meters share comes once."""
     found: dict[tuple[str, str, str], list[str]] = {}
     for cost in report.costs:
-        word = cost.word
+        word = cost_word(cost.verdict, cost.measured, cost.message)
         if word in (NOT_MEASURED, "not decided"):
             found.setdefault((cost.function, word, without_word(cost.message)), []).append(cost.meter)
     for (function, word, why), meters in found.items():
