@@ -76,7 +76,7 @@ def hint_lines(module: Module, given: HintGiven, function: str, text: str) -> li
 def _no_failure(course: Course, module: Module) -> str:
     """Say what to run where there is no failure to give a hint about."""
     if progress_of(course, module).state == "passing":
-        return f"Every visible check passes. `attn complete {module.slug}` says whether anything is open."
+        return f"Every visible check passes. Is more open? Run `attn complete {module.slug}`."
     return f"A hint is about a run that failed. Run `attn test {module.slug}` first."
 
 

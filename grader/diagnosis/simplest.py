@@ -16,20 +16,21 @@ from grader.diagnosis.probe import Probe, axes_of
 from grader.diagnosis.reproducer import expression
 
 PLAIN_AXES = 2
+SMALL = 16  # entries of all arguments: easy to follow by hand
 STEEP = 50  # numbers of which not all exponentials are easy to see
 
 
 def simplest(numbers: Iterable[int], prints: Fingerprints, observed: Observed) -> int:
     """Return the probe to show: of the usual dtype, then a plain call, with few axes, and a gap that is easy to see."""
 
-    def order(number: int) -> tuple[bool, bool, int, bool, bool, bool, int, int, int]:
+    def order(number: int) -> tuple[bool, bool, int, bool, bool, bool, bool, int, int, int]:
         probe, found, expected = prints.probes[number], observed[number], prints.outcome(None, number)
         near = found.ended == "returned" and likeness(found.value, expected.value) == Likeness.NEAR
         axes = max([len(axes_of(arg)) for arg in probe.given if shape_of(arg) is not None], default=0)
         long = expression(probe) is None
         given = sum(arg is not None for arg in (*probe.args, *probe.kwargs.values()))  # without a mask before with one
         unusual = is_odd(number, prints), _is_special(probe), max(axes, PLAIN_AXES)
-        return *unusual, near, long, _is_steep(probe), given, probe.size, number
+        return *unusual, near, long, _is_steep(probe), probe.size > SMALL, given, probe.size, number
 
     return min(numbers, key=order)
 

@@ -70,8 +70,8 @@ def diagnosis_text(
         parts.append(wrapped(f"Look at: {one_line(file, 40)}{cell}, {near}line {line.number}", 1))
     if finding.way:
         parts.append(wrapped(f"Think: {finding.way.hint}", 3))
-    parts.append(wrapped(_next_step(slug, finding), 2))
-    return "\n".join([text for part in parts for text in part][:MAX_LINES])
+    then = wrapped(_next_step(slug, finding), 2)
+    return "\n".join([*[text for part in parts for text in part][: MAX_LINES - len(then)], *then])
 
 
 def _unwritten(finding: Finding) -> list[str]:

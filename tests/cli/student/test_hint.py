@@ -115,7 +115,7 @@ def test_the_next_hint_comes_after_an_edit_and_a_failing_run(attn: Attn, bundle:
     write(bundle, "01_softmax", "")
     attn("test", "softmax", cwd=bundle)
     passing = attn("hint", "softmax", cwd=bundle)
-    assert (passing.returncode, "`attn complete softmax` says" in passing.stderr) == (1, True)
+    assert (passing.returncode, "Run `attn complete softmax`" in passing.stderr) == (1, True)
 
 
 def test_the_first_hint_is_about_the_mistake_and_does_not_repeat_the_screen(attn: Attn, bundle: Path) -> None:
