@@ -18,7 +18,7 @@ from tests.cases import cases
 from tests.complexity import test_implementations
 from tests.conftest import ROOT
 from tests.diagnosis import graded, test_styles
-from tests.quick import sampled, share
+from tests.quick import QUICK, sampled, share
 from tests.sandbox import test_liars
 
 HEAD = "| family | cases | in `make test` | in `make test-all` |\n|---|---|---|---|\n"
@@ -87,6 +87,7 @@ def families(course: Course) -> Sequence[Family]:
             len([page for page in pages if page not in {*test_blocks.LONG, test_blocks.AUTHORING}]),
             len(pages),
         ),
+        Family("first drafts", len(cases("drafts")), len(cases("drafts", QUICK[0])), len(cases("drafts"))),
         Family("screens", len([*screens.FOLDER.glob("*.txt")]), 0, len([*screens.FOLDER.glob("*.txt")])),
     )
 

@@ -95,10 +95,10 @@ def _end(report: Report) -> list[str]:
     """Return how to see the rest; if every check passes, how much of what the module states holds."""
     passed = sum(check.outcome == "passed" for check in report.checks)
     fallbacks = [wrapped(one.text("your"), "") for one in report.builds_on if one.used == "fallback"]
-    if passed == len(report.checks):
-        lines = ["", f"{passed} of {passed} visible checks pass.", *_properties(report)]
-        return [*lines, *fallbacks]
     slug = report.module.partition("_")[2] or report.module
+    if passed == len(report.checks):
+        then = [] if report.diagnoses else [f"Next: attn complete {slug}"]
+        return ["", f"{passed} of {passed} visible checks pass.", *_properties(report), *fallbacks, *then]
     return ["", *fallbacks, f"All checks: attn test {slug} --all"]
 
 
