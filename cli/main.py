@@ -68,9 +68,48 @@ COMMANDS = {
 }
 
 
+# Every command by example, for `attn --commands`.
+EXAMPLES = """\
+Students:
+  attn init course           a new folder to work in
+  attn                       where am I, and what comes next?
+  attn start warm_up         begin a module (--notebook: as a notebook)
+  attn open warm_up          open the lesson and my file in my editor
+  attn test warm_up          run the visible checks on my file
+  attn watch warm_up         run them whenever I save
+  attn hint warm_up          one more hint about the first thing that fails
+  attn report warm_up        a page about my file, to read or print
+  attn profile warm_up       what does my code cost, and where?
+  attn complete warm_up      finish a module and add it to my package
+  attn solution warm_up      read the reference, once mine is complete
+  {views}
+  attn next                  begin the next module
+  attn reset warm_up         begin again; a backup of my work is kept
+  attn submit                test everything and make the zip to hand in
+  attn update week2.zip      take new lessons and modules; my work is kept
+  attn completion --install  let the Tab key complete commands and modules
+Instructors:
+  attn doctor                how well is other people's code jailed here?
+  attn grade class/ -m 1     grade a class, hidden checks included
+  attn stats reports         which checks fail, which misconceptions?
+  attn review reports        what could not be decided? decide it
+  attn dashboard reports --to class.html    a page about the class
+  attn feedback reports --to pages          a page for each student
+  attn mark ana 1 --points 9 --because "right idea"    points by hand
+  attn release --bundle warm_up --to week1
+  attn course init ../classroom             a course for nbgrader
+  attn release warm_up --to ../classroom    an assignment in it
+  attn gradebook sync reports --nbgrader ../classroom
+  attn export canvas reports --out grades.csv
+  attn store check           results in a database, for many graders
+Authors:
+  attn course new signals    a course of my own, on any subject
+  attn dev new sorting       begin a module
+  attn dev check             prove that the course is sound
+"""
 PLAIN = "--plain"
 COURSE = "--course"
-OWN_OPTIONS = (PLAIN, COURSE, "--version", "-h", "--help")
+OWN_OPTIONS = (PLAIN, COURSE, "--commands", "--version", "-h", "--help")
 
 
 class _Commands(click.Group):
@@ -113,13 +152,7 @@ class _Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        del ctx
-        lines = _lines_of_help()
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, lines[name]) for name in sorted(lines)])
-        if problem := course_file_problem(COMMANDS):
-            formatter.write_paragraph()
-            formatter.write_text(f"The commands of this course are not listed. {problem}")
+        """Leave the commands to `attn --commands`, so that the help fits a terminal."""
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem
@@ -165,13 +198,33 @@ def _suggestion(typed: str) -> str:
     import difflib  # only for a command that does not exist
 
     close = difflib.get_close_matches(typed.lower(), _lines(), n=3, cutoff=0.6)
-    hint = f" Did you mean {' or '.join(close)}?" if close else " `attn --help` lists all commands."
+    hint = f" Did you mean {' or '.join(close)}?" if close else " `attn --commands` lists them."
     return hint if is_in_course() else f"{hint} A course can have more: run this in its folder."
+
+
+def _show_commands(context: click.Context, option: click.Parameter, value: object) -> None:
+    """Print every command: what to type for what, and then the list."""
+    del option
+    if not value:
+        return
+    formatter = context.make_formatter()
+    formatter.write(overview(EXAMPLES))
+    lines = _lines_of_help()
+    with formatter.section("Commands"):
+        formatter.write_dl([(name, lines[name]) for name in sorted(lines)])
+    if problem := course_file_problem(COMMANDS):
+        formatter.write_paragraph()
+        formatter.write_text(f"The commands of this course are not listed. {problem}")
+    click.echo(formatter.getvalue().rstrip("\n"))
+    context.exit()
 
 
 @click.group(cls=_Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="attnlab", prog_name="attn")
-@click.option("--plain", is_flag=True, help="No colours, and never clear the screen; NO_COLOR does the same.")
+@click.option(
+    "--commands", is_flag=True, is_eager=True, expose_value=False, callback=_show_commands, help="Show every command."
+)
+@click.option("--plain", is_flag=True, help="No colours, no clearing of the screen, as with NO_COLOR.")
 @click.option(
     COURSE,
     metavar="DIR",
@@ -179,49 +232,25 @@ def _suggestion(typed: str) -> str:
     is_eager=True,  # before --help, which names the first module of the course
     expose_value=False,
     callback=remember,
-    help="The course to act on; by default, the one around the current folder.",
+    help="The course to act on, if it is not the one around me.",
 )
 @click.pass_context
 def attn(context: click.Context, plain: bool) -> None:
     """{sentence}
 
     \b
-    Students:
-      attn init course           a new folder to work in
-      attn                       where am I, and what comes next?
-      attn start warm_up         begin a module (--notebook: as a notebook)
-      attn open warm_up          open the lesson and my file in my editor
-      attn test warm_up          run the visible checks on my file
-      attn watch warm_up         run them whenever I save
-      attn hint warm_up          one more hint about the first thing that fails
-      attn report warm_up        a page about my file, to read or print
-      attn profile warm_up       what does my code cost, and where?
-      attn complete warm_up      finish a module and add it to my package
-      attn solution warm_up      read the reference, once mine is complete
-      {views}
-      attn next                  begin the next module
-      attn reset warm_up         begin again; a backup of my work is kept
-      attn submit                test everything and make the zip to hand in
-      attn update week2.zip      take new lessons and modules; my work is kept
-      attn completion --install  let the Tab key complete commands and modules
-    Instructors:
-      attn doctor                how well is other people's code jailed here?
-      attn grade class/ -m 1     grade a class, hidden checks included
-      attn stats reports         which checks fail, which misconceptions?
-      attn review reports        what could not be decided? decide it
-      attn dashboard reports --to class.html    a page about the class
-      attn feedback reports --to pages          a page for each student
-      attn mark ana 1 --points 9 --because "right idea"    points by hand
-      attn release --bundle warm_up --to week1
-      attn course init ../classroom             a course for nbgrader
-      attn release warm_up --to ../classroom    an assignment in it
-      attn gradebook sync reports --nbgrader ../classroom
-      attn export canvas reports --out grades.csv
-      attn store check           results in a database, for many graders
-    Authors:
-      attn course new signals    a course of my own, on any subject
-      attn dev new sorting       begin a module
-      attn dev check             prove that the course is sound
+    attn init course           a new folder to work in
+    attn                       where am I, and what comes next?
+    attn start warm_up         begin a module
+    attn test warm_up          run the visible checks on my file
+    attn watch warm_up         run them whenever I save
+    attn hint warm_up          one more hint about the first thing that fails
+    attn profile warm_up       what does my code cost, and where?
+    attn complete warm_up      finish a module and add it to my package
+    attn next                  begin the next module
+    attn submit                test everything and make the zip to hand in
+
+    Everything else, to teach and to write courses too: attn --commands
     """
     context.color = wants_colour(plain=plain)
     if context.invoked_subcommand is None:

@@ -43,6 +43,10 @@ FAMILIES = {
         "A cell changes `../cheat_bases/`, or the solution where that has no file"
     ),
     "device": Family("Functions on the simulated GPU. Expected are the kinds of findings"),
+    "drafts": Family(
+        "First drafts as new students write them: some functions done, some wrong, some not begun, over the stub. "
+        "Expected are the function that `attn test` shows first, and what is wrong with it"
+    ),
     "gpu_cheats": Family("Cheats on the simulated GPU, laid over the solution. Expected is what the checks say"),
     "honest": Family("Right submissions as students write them", "full marks without review, under another salt"),
     "implementations": Family(

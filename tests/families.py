@@ -88,6 +88,7 @@ def families(course: Course) -> Sequence[Family]:
             len([page for page in pages if page not in {*test_blocks.LONG, test_blocks.AUTHORING}]),
             len(pages),
         ),
+        Family("first drafts", len(cases("drafts")), len(cases("drafts", QUICK[0])), len(cases("drafts"))),
         Family("screens", len([*screens.FOLDER.glob("*.txt")]), 0, len([*screens.FOLDER.glob("*.txt")])),
     )
 

@@ -39,7 +39,6 @@ MAY_IMPORT_WORKER = {
     "grader.sandbox.jail.zygote",
     "grader.sandbox.jail.same_process",
     "grader.grading.notebook_magic",
-    "grader.diagnosis.rerun",
 }
 
 Graph = Mapping[str, set[str]]

@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 import sys
-import textwrap
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
 from cli.student.current import module_or_current
+from cli.student.demonstration import result_of
 from cli.student.own_checks import run_checks, save_progress, tell_which_counts, where_to_paste
 from cli.student.start import require_unlocked
 from cli.ui.arguments import modules_here
 from cli.ui.colour import paint
 from cli.ui.here import course_here
+from cli.ui.own_screen import own_head, own_screen
 from cli.ui.progress_screens import milestone_lines
-from cli.ui.report_screens import own_screen, wrapped
+from cli.ui.report_screens import wrapped
+from grader.complexity.meter_words import in_words
 from grader.core.json_record import json_text
 from grader.core.machine import IN_BROWSER
-from grader.core.report import cost_word
 from grader.course.course import Course
 from grader.course.module import Module
+from grader.submission.own_file import own_file
 from grader.workspace.completion import Completion, export
 from grader.workspace.progress import all_progress, progress_of, record_completed
-from grader.workspace.reflect import unanswered_in
+from grader.workspace.reflect import not_right, unanswered_in
 
 if TYPE_CHECKING:
     from grader.workspace.own_costs import OwnCost
+
+MOST_OPEN, MOST_LINES = 6, 2  # open things that are listed, and lines of each
 
 
 @click.command()
@@ -45,7 +49,7 @@ def complete(module_name: str | None, anyway: bool, as_json: bool) -> None:
     attn complete warm_up    later modules can then import it from mylab
 
     Its checks must pass and its costs keep their limits. Your functions must do what their descriptions state, and the
-    questions under Reflect must be answered: what is complete gets nearly full marks.
+    answers under Reflect must be right: what is complete gets nearly full marks.
 
     Exit status: 0 complete, 1 something is open, 2 no such module, or it is locked, 3 a fault of the grader.
     """
@@ -55,7 +59,8 @@ def complete(module_name: str | None, anyway: bool, as_json: bool) -> None:
     report = run_checks(course, module)
     save_progress(course, module, report)
     tell_which_counts(module)
-    state = Completion(report, (), unanswered_in(module))
+    unanswered = unanswered_in(module)
+    state = Completion(report, (), unanswered, not_right(module, report, unanswered))
     state = replace(state, costs=_costs(course, module) if state.passes else ())
     done = report.score is not None and state.is_complete(anyway=anyway)
     locked = [one.module.name for one in all_progress(course) if one.missing]
@@ -67,10 +72,7 @@ def complete(module_name: str | None, anyway: bool, as_json: bool) -> None:
         entry = {"module": module.name, "complete": done, "unlocked": unlocked, "open": state.open_items()}
         click.echo(json_text(entry | {"report": report.as_json(), "costs": [_cost_json(cost) for cost in state.costs]}))
     else:
-        lines = [_screen(module, state, unlocked, done=done)]
-        if done:
-            lines += milestone_lines(course, module)
-            lines += ["Next: attn next" if unlocked or module != course.modules[-1] else "Next: attn submit"]
+        lines = _done_lines(course, module, state, unlocked) if done else _open_lines(module, state)
         click.echo(paint("\n".join(lines)))
     sys.exit(3 if report.score is None else 0 if done else 1)
 
@@ -81,28 +83,61 @@ def _costs(course: Course, module: Module) -> list[OwnCost]:
     return list(own_costs(course, module)) if module.complexity else []
 
 
-def _screen(module: Module, state: Completion, unlocked: list[str], *, done: bool) -> str:
-    """Return the checks, one line for the costs of each function, and what is open or unlocked."""
-    lines = [own_screen(state.report, python=where_to_paste(module)), ""]
-    for cost in state.costs:
-        broken = [one for one in cost.measured.costs if one.verdict == "fail"]
-        shown = broken or cost.measured.costs[:1]
-        word = cost_word(shown[0].verdict, shown[0].measured, shown[0].message) if broken else "OK"
-        meters = ", ".join(f"{one.meter} {one.measured or '?'}" for one in shown)
-        lines += textwrap.wrap(
-            f"{word:<12} {cost.contract.function}: {meters}", 80, initial_indent="  ", subsequent_indent=" " * 17
-        )
-    if not done:
-        lines += ["", f"{module.name} is not complete. Open:", *(wrapped(one, "  - ") for one in state.open_items())]
-        if state.keeps_limits:
-            anyway = f"`attn complete {module.slug} --anyway`" if IN_BROWSER else "--anyway"  # there, it is a button
-            lines.append(f"Fix it (`attn hint` helps), or use {anyway}.")
-        elif state.passes:
-            lines.append(f"`attn profile {module.slug}` shows where a limit is broken.")
-        return "\n".join(lines)
-    lines += ["", f"{module.name} is complete and in your package:"]
-    lines += [f"  from mylab.{module.slug} import {state.report.checks[0].target}"]
-    return "\n".join([*lines, wrapped(", ".join(unlocked), "Unlocked: ")] if unlocked else lines)
+def _done_lines(course: Course, module: Module, state: Completion, unlocked: list[str]) -> list[str]:
+    """Return what a module in the package does, and what comes next."""
+    lines = [*_head(state), *_cost_lines(state), ""]
+    if accepted := state.open_items():
+        lines += [f"{module.name} is in your package, but not complete. Still open:"]
+        lines += [_shortened(one) for one in accepted[:MOST_OPEN]]
+    else:
+        lines += [f"{module.name} is complete and in your package `mylab`."]
+    lines += [wrapped(", ".join(unlocked), "Unlocked: ")] if unlocked else []
+    result = result_of(module.milestone, course) if module.milestone and not accepted else []
+    return [*lines, *milestone_lines(course, module, result), _next(course, module, unlocked)]
+
+
+def _next(course: Course, module: Module, unlocked: list[str]) -> str:
+    return "Next: attn next" if unlocked or module != course.modules[-1] else "Next: attn submit"
+
+
+def _open_lines(module: Module, state: Completion) -> list[str]:
+    """Return what is still open, and one thing to do about it."""
+    if not state.passes:
+        screen = own_screen(state.report, python=where_to_paste(module))
+        return [screen, f"{module.name} is not complete: fix this first."]
+    found = state.open_items()
+    lines = [*_head(state), *_cost_lines(state), "", f"{module.name} is not complete. Open:"]
+    lines += [_shortened(one) for one in found[:MOST_OPEN]]
+    lines += [f"  and {len(found) - MOST_OPEN} more"] if len(found) > MOST_OPEN else []
+    anyway = f"`attn complete {module.slug} --anyway`" if IN_BROWSER else "--anyway"  # there, it is a button
+    if not state.keeps_limits:
+        return [*lines, f"`attn profile {module.slug}` shows where a limit is broken."]
+    if state.report.diagnoses and state.report.diagnoses[0].kind != "answer":
+        return [*lines, f"`attn test {module.slug}` shows the first. Or go on with {anyway}."]
+    again = f"Work out a small case by hand, and change the answer in {own_file(module).name}."
+    return [*lines, again, f"Then run `attn complete {module.slug}` again, or go on with {anyway}."]
+
+
+def _head(state: Completion) -> list[str]:
+    """Return the file, and how much of it is right."""
+    return [line for line in own_head(state.report) if line]
+
+
+def _cost_lines(state: Completion) -> list[str]:
+    """Return the limits that are broken, or that all are kept."""
+    broken = [(cost, one) for cost in state.costs for one in cost.measured.costs if one.verdict == "fail"]
+    if not broken:
+        count = sum(len(cost.measured.costs) for cost in state.costs)
+        return [f"OK  {count} of {count} costs keep their limits"] if count else []
+    from cli.ui.cost_screens import verdict_of  # it imports NumPy, which the worker of the checks needs first
+
+    lines = [f"{verdict_of(one):<12} {cost.contract.function}: {in_words(one.meter)}" for cost, one in broken]
+    return lines[:MOST_OPEN]
+
+
+def _shortened(text: str) -> str:
+    lines = wrapped(text, "  - ").splitlines()
+    return "\n".join(lines[:MOST_LINES]) + (" …" if len(lines) > MOST_LINES else "")
 
 
 def _cost_json(cost: OwnCost) -> dict[str, object]:

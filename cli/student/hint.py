@@ -11,10 +11,11 @@ from cli.student.current import module_or_current
 from cli.ui.arguments import modules_here
 from cli.ui.here import course_here
 from grader.core.json_record import json_text
+from grader.course.course import Course
 from grader.course.golden import read_golden
 from grader.course.hints import TIERS, read_hints
 from grader.course.module import Module
-from grader.workspace.progress import HintGiven, next_hint, record_hint
+from grader.workspace.progress import HintGiven, next_hint, progress_of, record_hint
 
 
 @click.command()
@@ -33,7 +34,7 @@ def hint(module_name: str | None, as_json: bool) -> None:
     module = module_or_current(course, module_name)
     given = next_hint(course, module)
     if given is None:
-        click.echo(f"A hint is about a run that failed. Run `attn test {module.slug}` first.", err=True)
+        click.echo(_no_failure(course, module), err=True)
         sys.exit(1)
     found = hint_text(module, given)
     if found is None:
@@ -50,13 +51,16 @@ def hint(module_name: str | None, as_json: bool) -> None:
 
 
 def hint_text(module: Module, given: HintGiven) -> tuple[str, str] | None:
-    """Return the function that a hint is about, and the hint. The first is about the mistake, if it has a name."""
-    mistake = read_golden(module).misconceptions.get(given.mistake) if given.tier == 1 else None
-    if mistake is not None:
-        return given.function, str(mistake["hint"])
+    """Return the function that a hint is about, and the hint.
+
+    A mistake with a name has its own hint, which `attn test` has shown. It is repeated only where there is no other.
+    """
     hints = read_hints(module)
     function = given.function if given.function in hints else _first_method(given.function, tuple(hints))
-    return None if function is None else (function, hints[function].tier(given.tier))
+    if function is not None:
+        return function, hints[function].tier(given.tier)
+    mistake = read_golden(module).misconceptions.get(given.mistake)
+    return (given.function, str(mistake["hint"])) if mistake is not None else None
 
 
 def hint_lines(module: Module, given: HintGiven, function: str, text: str) -> list[str]:
@@ -67,6 +71,13 @@ def hint_lines(module: Module, given: HintGiven, function: str, text: str) -> li
         then = f"The next one comes after an edit and another failing `attn test {module.slug}`."
         lines += ["", *textwrap.wrap(then, 78, break_on_hyphens=False)]
     return lines
+
+
+def _no_failure(course: Course, module: Module) -> str:
+    """Say what to run where there is no failure to give a hint about."""
+    if progress_of(course, module).state == "passing":
+        return f"Every visible check passes. Is more open? Run `attn complete {module.slug}`."
+    return f"A hint is about a run that failed. Run `attn test {module.slug}` first."
 
 
 def _about(module: Module, given: HintGiven) -> list[str]:

@@ -23,6 +23,7 @@ from grader.workspace.progress import record_report
 if TYPE_CHECKING:
     from grader.core.report import Report
 
+WIDTH = 80
 NO_GPU = "not run: it needs an NVIDIA GPU, and this machine has none. Nothing else in the course needs it"
 
 
@@ -68,12 +69,16 @@ def where_to_paste(module: Module) -> str:
     if file == module.notebook:
         return f"into a new cell of {file.name}"
     folder = os.path.relpath(module.folder)
-    enter = "" if folder == "." else f"cd {shlex.quote(folder)} && "
+    enter = "" if folder == "." else f"cd {shlex.quote(folder)}"
     # Only the package that the student builds, `mylab`, is outside the folder of the file.
     setting = (
         ("set PYTHONPATH=..\\.. && " if sys.platform == "win32" else "PYTHONPATH=../.. ") if _uses_mylab(file) else ""
     )
-    return f'after this command:\n  {enter}{setting}python -i -c "from {module.slug} import *"'
+    start = f'{setting}python -i -c "from {module.slug} import *"'
+    if not enter:
+        return f"after this command:\n{start}"
+    both = f"{enter} && {start}"
+    return f"after this command:\n{both}" if len(both) <= WIDTH else f"after these commands:\n{enter}\n{start}"
 
 
 def _uses_mylab(file: Path) -> bool:

@@ -10,7 +10,9 @@ import click
 
 from cli.ui import cost_screens, gpu_screens
 from cli.ui.arguments import functions_here, module_named, modules_here, svg_file
+from cli.ui.colour import paint
 from cli.ui.here import course_here
+from cli.ui.profile_screen import profile_screen
 from grader.complexity.curves import svg_plot
 from grader.core.atomic_file import write_atomically
 from grader.core.errors import StudentError
@@ -20,6 +22,7 @@ from grader.core.safe_text import printable
 from grader.course.course import Course
 from grader.course.module import Module
 from grader.grading.workers import NoGpuError
+from grader.submission.own_file import own_file
 from grader.workspace.own_costs import OwnCost, own_costs
 from grader.workspace.own_gpu import SIZES, GpuMeasurement, gpu_measurements
 
@@ -33,28 +36,23 @@ from grader.workspace.own_gpu import SIZES, GpuMeasurement, gpu_measurements
     callback=svg_file,
     help="Also draw the plot into this file.",
 )
+@click.option("--all", "everything", is_flag=True, help="Show every number, with plots and tables.")
 @click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", help="cuda: time and memory on a GPU.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
-def profile(module_name: str, function: str | None, svg: Path | None, device: str, as_json: bool) -> None:
+def profile(
+    module_name: str, function: str | None, svg: Path | None, device: str, everything: bool, as_json: bool
+) -> None:
     """Count what your code does, and show how that grows. No clock is used.
 
     \b
     attn profile warm_up                    every function
     attn profile warm_up --svg cost.svg     with a picture
     attn profile warm_up --device cuda      time and memory on a GPU
+    attn profile warm_up --all              every number, with plots
 
-    Your functions run at many small sizes, and every step, multiplication and byte is counted. Counts are whole
-    numbers, so the polynomial behind them is exact: 2·n²·d is the same on every machine.
-
-    \b
-    steps   what Python itself does: loop bodies, calls, elements visited
-    smul    multiplications of single numbers, made by Python
-    mul     all multiplications, also those inside NumPy
-    flops   two for each multiply-add of a product, one for each entry of other
-            arithmetic
-    work    entries of arrays that are computed, copied or summed
-    sums    products that are added up in array operations
-    mem     the most bytes of arrays that exist at one time
+    Your functions run at many small sizes, and everything they do is counted: rounds of Python loops, multiplications,
+    entries that are computed, and memory. Counts are whole numbers, so the formula behind them is exact: 2·n²·d is the
+    same on every machine.
 
     Exit status: 0 every cost is OK, 1 one is not, 2 no such module or function, 3 a fault of the grader.
     """
@@ -64,15 +62,21 @@ def profile(module_name: str, function: str | None, svg: Path | None, device: st
         _on_gpu(course, module, function, svg, as_json=as_json)
         return
     found = []
+    in_full = everything and not as_json
     try:
         for cost in own_costs(course, module, function):
             found.append(cost)
-            if not as_json and len(found) == 1:
+            if in_full and len(found) == 1:
                 click.echo(f"{cost_screens.HOW_TO_READ}\n")
-            if not as_json:
+            if in_full:
                 click.echo("\n".join(cost_screens.cost_lines(cost)) + "\n")
     except StudentError as error:
         _not_loaded(error)
+    if not everything and not as_json:
+        head, command = f"{module.name} · {own_file(module).name}", f"attn profile {module.slug}"
+        alone = f"{command} {function}"
+        lines = cost_screens.short_lines(found[0], alone) if function and len(found) == 1 else None
+        click.echo(paint("\n".join(lines) if lines else profile_screen(found, head, command)))
     if as_json:
         click.echo(json_text([_as_json(cost) for cost in found]))
     if svg is not None:

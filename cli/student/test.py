@@ -13,23 +13,24 @@ from cli.student.warm import Answer, ask, is_wanted, start
 from cli.ui.arguments import modules_here
 from cli.ui.colour import paint
 from cli.ui.here import course_here
-from cli.ui.report_screens import own_screen
+from cli.ui.own_screen import own_screen
 
 
 @click.command()
 @click.argument("module_name", metavar="[MODULE]", required=False, shell_complete=modules_here)
 @click.option("--case", default="", metavar="TEXT", help="Run only the checks with TEXT in their name or property.")
-@click.option("--first", is_flag=True, help="Show only the first check that fails.")
+@click.option("--all", "everything", is_flag=True, help="Show every check and everything that is wrong.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-def test(module_name: str | None, case: str, first: bool, as_json: bool) -> None:
+def test(module_name: str | None, case: str, everything: bool, as_json: bool) -> None:
     """Run the visible checks on your own file.
 
     \b
     attn test                       the module you are in, or the next one to do
     attn test warm_up               this one; 01_warm_up and 1 mean the same
+    attn test warm_up --all         every check, and everything that is wrong
     attn test warm_up --case rows   only the checks about rows
 
-    Below the checks, the first problem is explained from what your code does. `attn hint` says more.
+    The first thing to fix is explained from what your code does. `attn hint` says more.
 
     For a module with PyTorch, a process stays ready for ten minutes, so that the next test is quick. ATTN_WARM=0
     in the environment turns this off.
@@ -40,12 +41,12 @@ def test(module_name: str | None, case: str, first: bool, as_json: bool) -> None
     module = module_or_current(course, module_name)
     tell_which_counts(module)
     warm = not case and is_wanted(module)
-    answer = ask(course, module, first=first) if warm else "busy"
+    answer = ask(course, module, everything=everything) if warm else "busy"
     if not isinstance(answer, Answer):
         report = run_checks(course, module, case)
         if not case:
             save_progress(course, module, report)
-        screen = own_screen(report, first=first, python=where_to_paste(module))
+        screen = own_screen(report, everything=everything or bool(case), python=where_to_paste(module))
         if answer == "absent":
             start(course, module)
         answer = Answer(screen, report.as_json(), "")

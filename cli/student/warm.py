@@ -49,9 +49,9 @@ def is_wanted(module: Module) -> bool:
     return wish == "1" or (sys.stdin.isatty() and sys.stdout.isatty())
 
 
-def ask(course: Course, module: Module, *, first: bool) -> Answer | NoAnswer:
+def ask(course: Course, module: Module, *, everything: bool) -> Answer | NoAnswer:
     """Return the answer of the course's keeper."""
-    request = {"module": module.name, "stamp": stamp(module), "cwd": str(Path.cwd()), "first": first}
+    request = {"module": module.name, "stamp": stamp(module), "cwd": str(Path.cwd()), "everything": everything}
     address = address_of(course)
     if address is None:
         return "busy"

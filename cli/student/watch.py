@@ -21,7 +21,7 @@ from cli.ui.arguments import modules_here
 from cli.ui.colour import paint
 from cli.ui.here import course_here
 from cli.ui.keys import Keys
-from cli.ui.report_screens import own_screen
+from cli.ui.own_screen import own_screen
 from grader.core.errors import StudentError
 from grader.core.report import Report
 from grader.core.safe_text import printable
@@ -162,15 +162,15 @@ class _Watching:
         self._show_keys()
 
     def _profile(self) -> None:
-        """Print the costs of every function."""
+        """Print the costs of every function, and the first limit that is broken."""
         # These import NumPy: at the top of the file they would delay the start of the worker.
-        from cli.ui.cost_screens import HOW_TO_READ, cost_lines
+        from cli.ui.profile_screen import profile_screen
         from grader.workspace.own_costs import own_costs
 
         try:
-            click.echo(f"{HOW_TO_READ}\n")
-            for cost in own_costs(self.course, self.module):
-                click.echo(paint("\n".join(cost_lines(cost))) + "\n")
+            found = list(own_costs(self.course, self.module))
+            command = f"attn profile {self.module.slug}"
+            click.echo(paint(profile_screen(found, self.module.name, command)))
         except (StudentError, CourseError) as error:
             click.echo(f"The costs could not be measured: {printable(str(error))}")
         self._show_keys()

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from grader.complexity.curves import CountRow, Curve, curve, doubling, fixed_sizes, growing, table, text_plot
+from grader.complexity.meter_words import in_words
 from grader.core.report import cost_word, without_word
 from grader.core.safe_text import visible
 
@@ -15,11 +16,13 @@ if TYPE_CHECKING:
     from grader.complexity.cost import Cost
     from grader.workspace.own_costs import OwnCost
 
-WIDTH = 80
+WIDTH, ROWS = 80, 24
+SMALL = 5  # lines of a small plot
 LEGEND = 34  # characters of a limit that fit into the legend beside two other curves
 HOW_TO_READ = """\
 `may grow like n·m` is about growth: constant factors are free.
 `must be n·m` is about the number itself: only smaller terms are free."""
+_SHORT = {"smul": "multiplications", "mul": "multiplications", "steps": "rounds", "mem": "bytes", "work": "entries"}
 _ORDER = ("smul", "mul", "flops", "work", "steps", "mem")
 
 
@@ -30,9 +33,9 @@ def cost_lines(own: OwnCost) -> list[str]:
         return [*lines, *_wrapped(f"NOT MEASURED: {without_word(own.measured.costs[0].message)}", "  ")]
     for cost in own.measured.costs:
         first, *rest = _meter_lines(own, cost)
-        lines += _wrapped(first, f"  {cost.meter:<6} ")
+        lines += _wrapped(f"{in_words(cost.meter)}: {first}", "  ")
         for text in rest:
-            lines += _wrapped(text, " " * 9)
+            lines += _wrapped(text, " " * 4)
     lines += _wrapped(f"Likely: {own.likely}", "  ") if own.likely else []
     for one in own.measured.forbidden:
         place = one.event.place
@@ -41,11 +44,41 @@ def cost_lines(own: OwnCost) -> list[str]:
         )
         lines += _wrapped(one.why, " " * 15)
     for meter, grows, drawn in list(curves(own))[:1]:
-        lines += ["", *(f"  {line}" for line in text_plot(drawn, ", ".join(grows), meter))]
+        lines += ["", *(f"  {line}" for line in text_plot(drawn, ", ".join(grows), in_words(meter)))]
         fixed = [f"{name} = {size}" for name, size in fixed_sizes(own.contract, grows).items()]
         lines += [f"     with {', '.join(fixed)}"] if fixed else []
         lines += ["", *_table_lines(own, meter, grows)]
     return lines
+
+
+def short_lines(own: OwnCost, command: str) -> list[str]:
+    """Return the costs of one function in 24 rows: each with its verdict, the first broken limit, and a small plot."""
+    lines = [own.contract.function, *_wrapped(own.sizes, "  ")[:2], ""]
+    costs = sorted(own.measured.costs, key=lambda cost: cost.verdict == "pass")
+    lines += [_cut(f"{verdict_of(one):<12} {in_words(one.meter)}: {one.measured or '?'}") for one in costs]
+    for one in costs[:1]:
+        if one.verdict != "pass":
+            lines += broken_lines(own, one)[:4]
+    for meter, grows, drawn in list(curves(own))[:1]:
+        lines += ["", *(f"  {line}" for line in text_plot(drawn, ", ".join(grows), in_words(meter), SMALL))]
+        lines += [f"  if {_doubling_words(own, meter, grows)}"] if len(lines) < ROWS - 2 else []
+    return [*lines, "", f"Everything: {command} --all"]
+
+
+def broken_lines(own: OwnCost, cost: Cost) -> list[str]:
+    """Return what is wrong with one cost, and where."""
+    if not cost.measured:
+        return _wrapped(without_word(cost.message), "  ")
+    limit = next(one for one in own.contract.limits if one.meter == cost.meter)
+    lines = _wrapped(f"{verdict_of(cost)}: {limit_words(limit)}", "  ")
+    lines += _wrapped(cost.message, "  ") if cost.message else []
+    if cost.place and cost.place.line:
+        lines += _wrapped(f"look at line {cost.place.line}: {own.line(cost.place.file, cost.place.line)}", "  ")
+    return lines
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= WIDTH else f"{line[: WIDTH - 1]}…"
 
 
 def curves(own: OwnCost) -> Iterator[tuple[str, tuple[str, ...], list[Curve]]]:
@@ -64,29 +97,38 @@ def curves(own: OwnCost) -> Iterator[tuple[str, tuple[str, ...], list[Curve]]]:
         yield limit.meter, grows, drawn
 
 
+def verdict_of(cost: Cost) -> str:
+    """Return the word for the verdict on one cost."""
+    return cost_word(cost.verdict, cost.measured, cost.message, too_little=cost.too_little)
+
+
 def _meter_lines(own: OwnCost, cost: Cost) -> Iterator[str]:
     limit = next(one for one in own.contract.limits if one.meter == cost.meter)
-    word = cost_word(cost.verdict, cost.measured, cost.message, too_little=cost.too_little)
+    word = verdict_of(cost)
     if not cost.measured:
         yield f"{word}: {without_word(cost.message)}"
-        yield _limit_words(limit)
+        yield limit_words(limit)
         return
     yield cost.measured
-    yield f"{word}: {_limit_words(limit)}"
+    yield f"{word}: {limit_words(limit)}"
     if cost.meter in own.reference:
         yield f"the reference: {own.reference[cost.meter]}"
     measured = own.measured.profile.exact.get(cost.meter)
     if measured is not None:
         grows = growing(own.contract, measured, limit.bound)
-        plural = "" if len(grows) > 1 else "s"
-        yield f"if {' and '.join(grows)} double{plural}: {doubling(measured, own.contract, grows):.3g} times as much"
+        yield f"if {_doubling_words(own, cost.meter, grows)}"
     if cost.message:
         yield cost.message
     if cost.place and cost.place.line:
         yield f"look at line {cost.place.line}: {own.line(cost.place.file, cost.place.line)}"
 
 
-def _limit_words(limit: CostLimit) -> str:
+def _doubling_words(own: OwnCost, meter: str, grows: tuple[str, ...]) -> str:
+    times = doubling(own.measured.profile.exact[meter], own.contract, grows)
+    return f"{' and '.join(grows)} double{'' if len(grows) > 1 else 's'}: {times:.3g} times as much"
+
+
+def limit_words(limit: CostLimit) -> str:
     """Return a limit as a phrase: how the count may grow, or what it must be."""
     if limit.exact is None:
         if limit.bound.degree == 0:
@@ -98,14 +140,14 @@ def _limit_words(limit: CostLimit) -> str:
 
 def _table_lines(own: OwnCost, meter: str, grows: tuple[str, ...]) -> list[str]:
     rows = table(own.measured.profile.exact[meter], own.contract, grows)
-    head = f"  {'n' if len(grows) > 1 else grows[0]:>5}  {meter:>14}  {'ratio':>6}"
+    head = f"  {'n' if len(grows) > 1 else grows[0]:>5}  {_SHORT.get(meter, 'count'):>16}  {'ratio':>6}"
     head += f"  {'weights':>9}  {'in float32':>10}" if rows[0].entries else ""
     return [head, *map(_row, rows)]
 
 
 def _row(row: CountRow) -> str:
     ratio = f"{row.ratio:.3g}" if row.ratio else ""
-    line = f"  {row.n:>5}  {row.count:>14}  {ratio:>6}"
+    line = f"  {row.n:>5}  {row.count:>16}  {ratio:>6}"
     return line + (f"  {row.entries:>9}  {_readable(row.bytes or 0):>10}" if row.entries else "")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import textwrap
+from collections.abc import Sequence
 
 from grader.core.machine import IN_BROWSER
 from grader.course.course import Course
@@ -47,7 +48,7 @@ def status_lines(progress: ModuleProgress, unanswered: int, questions: int, *, i
         points = "" if tested.points is None else f" {tested.points:g} of {progress.module.points:g} points"
         lines.append(f"{'':<{NAME}} {'#' * done}{'-' * (BAR - done)}{points}")
         words += [f"{tested.holding} of {tested.stated} properties"] if tested.stated else []
-    words += [f"Reflect {questions - unanswered} of {questions}"] if questions else []
+    words += [f"Reflect {questions - unanswered} of {questions} answered"] if questions else []
     return [*lines, f"{'':<{NAME}} {', '.join(words)}"] if words else lines
 
 
@@ -63,16 +64,16 @@ def story_lines(found: list[ModuleProgress], ahead: ModuleProgress | None) -> li
     return lines
 
 
-def milestone_lines(course: Course, module: Module) -> list[str]:
-    """Return what a complete module unlocked, and what the student can now do with their own code."""
+def milestone_lines(course: Course, module: Module, result: Sequence[str]) -> list[str]:
+    """Return what a complete module unlocked, what it does, and how to do it again. Lines to copy have no indent."""
     if (milestone := module.milestone) is None:
         return []
     here = os.path.relpath(course.root)
     where = "" if here == "." else f" in {here}"
     start = f"paste at the end of {module.stub.name}, and press Run" if IN_BROWSER else f"start python{where} and paste"
-    how = "Try it:" if milestone.is_command else f"Try it: {start}"
-    code = [f"  {line}" for line in milestone.code.splitlines()]
-    return ["", f"You built it: {milestone.unlocks}.", how, *code, ""]
+    again = "Try it:" if milestone.is_command else f"Try it: {start}"
+    shown = [f"  {line}" for line in result]
+    return ["", f"You built it: {milestone.unlocks}.", *shown, again, *milestone.code.splitlines(), ""]
 
 
 def to_do_lines(course: Course, progress: ModuleProgress) -> list[str]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from grader.classroom.marks import Mark
     from grader.classroom.results import GradeChange
     from grader.classroom.stats import MisconceptionCount
-    from grader.core.report import CheckResult, Diagnosis, Report
+    from grader.core.report import CheckResult, Report
     from grader.core.summary import Summary
 
 WIDTH = 80
@@ -132,112 +132,6 @@ def misconception_lines(shared: Sequence[MisconceptionCount]) -> list[str]:
         lines.append(wrapped(f"{len(one.submissions)} × {one.module} {one.misconception}: {who}", "  "))
         lines.append(wrapped(one.likely, " " * 6))
     return [*lines, ""] if shared else []
-
-
-def own_screen(report: Report, *, first: bool = False, python: str = "") -> str:
-    """Return a student's own report: the visible checks, the first failure in full, and what to fix.
-
-    `python` says where to paste the call of a diagnosis, to try it.
-    """
-    lines = [f"{report.module} · {report.file}", ""]
-    if report.status == "not_importable":
-        lines += [_indented(report.message, "  "), *_printed(report)]
-        return "\n".join([*lines, "", "No check could run. Fix this first, then run it again."])
-    full = _in_full(report)
-    for check in report.checks if not first else filter(None, [full]):
-        text = f"  {_own_word(check):<12} "
-        if check.outcome == "passed":
-            lines.append(wrapped(check.property, text))
-        elif check is full:
-            lines.append(wrapped(check.property, text))
-            lines += _shortened(_indented(check.message, " " * 15).splitlines())
-            lines += _same_exception(check, report.checks)
-        else:
-            lines.append(_folded(text + visible(check.property)))
-    lines += _printed(report)
-    passed = sum(check.outcome == "passed" for check in report.checks)
-    others = sum(_own_word(check) == _WORDS["failed"] and check is not full for check in report.checks)
-    lines += ["", f"{passed} of {len(report.checks)} visible checks pass."]
-    lines[-1] += " To see another failure in full: --case WORD" if others and not first else ""
-    lines += [wrapped(one.text("your"), "") for one in report.builds_on]
-    lines += _properties(report)
-    return "\n".join([*lines, *_first_diagnosis(report, full, python)])
-
-
-def _own_word(check: CheckResult) -> str:
-    unwritten = check.outcome == "failed" and "raised NotImplementedError" in check.message
-    return "not written" if unwritten else _WORDS[check.outcome]
-
-
-def _in_full(report: Report) -> CheckResult | None:
-    """Return the failure to show in full: one that ended the process, else one that the diagnosis is about."""
-    failed = [check for check in report.checks if check.outcome == "failed"]
-    ended = [check for check in failed if any(ending.during == check.name for ending in report.endings)]
-    about = report.first_diagnosis
-    explained = [
-        check
-        for check in failed
-        if (about is not None and check.target == about.target) or "rename it to" in check.message
-    ]
-    return next(iter(ended or explained or failed), None)
-
-
-def _same_exception(check: CheckResult, checks: Sequence[CheckResult]) -> list[str]:
-    """Say how many other checks fail with the same exception, whichever function they call."""
-    text = check.message.partition(" raised ")[2]
-    same = sum(text != "" and one.message.partition(" raised ")[2] == text for one in checks) - 1
-    return [f"{' ' * 15}(the same in {same} other check{'s' if same > 1 else ''})"] if same > 0 else []
-
-
-def _folded(line: str) -> str:
-    """Return one line that is not wider than the terminal."""
-    return line if len(line) <= WIDTH else f"{line[: WIDTH - 2].rpartition(' ')[0]} …"
-
-
-def _indented(text: str, indent: str) -> str:
-    """Return a message behind an indent. A line that begins with spaces is code, and is not wrapped."""
-    return "\n".join(
-        _cut(indent + line) if line.startswith("  ") else wrapped(line, indent) for line in visible(text).splitlines()
-    )
-
-
-def _cut(line: str) -> str:
-    return line if len(line) <= WIDTH else f"{line[: WIDTH - 1]}…"
-
-
-def _properties(report: Report) -> list[str]:
-    """Return how much of what the module states holds, and for which functions it does not."""
-    hold, total = (sum(getattr(one, key) for one in report.properties) for key in ("hold", "total"))
-    if not total:
-        return []
-    open_ones = [f"{one.function} {one.hold} of {one.total}" for one in report.properties if one.hold < one.total]
-    text = f"{hold} of {total} stated properties hold" + (f" ({', '.join(open_ones)})" if open_ones else "")
-    return [wrapped(f"{text}.", "")]
-
-
-def _shortened(lines: list[str]) -> list[str]:
-    return lines if len(lines) <= LONGEST else [*lines[: LONGEST - 1], " " * 15 + "…"]
-
-
-def _first_diagnosis(report: Report, full: CheckResult | None, python: str) -> list[str]:
-    """Return the first thing to fix; the others can wait. It is about the failure that is shown in full."""
-    first = report.first_diagnosis
-    if first and (full is None or first.target == full.target):
-        lines = ["", f"{first.function or first.target}:", textwrap.indent(first.message, "  ")]
-        return [*lines, *(_try_lines(first, python) if python and first.paste else [])]
-    return [f"Next: {full.target}. The lesson is beside your file, in README.md."] if full else []
-
-
-def _try_lines(diagnosis: Diagnosis, python: str) -> list[str]:
-    """Return how to make the call of a diagnosis again. Nothing is wrapped, so that it can be copied."""
-    if " ".join(diagnosis.paste.split()) in " ".join(diagnosis.message.split()):
-        return ["", f"To try this call, paste it {python}"]
-    lines = [f"    {line}" for line in diagnosis.paste.splitlines()]
-    return ["", f"To try it, paste the last lines {python}", *lines]
-
-
-def _printed(report: Report) -> list[str]:
-    return ["", "Your code printed:", textwrap.indent(report.printed.rstrip(), "  | ")] if report.printed else []
 
 
 def soundness_lines(result: Soundness) -> list[str]:

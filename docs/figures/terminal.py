@@ -38,7 +38,7 @@ def _style(setting: dict[str, str], dark: int) -> str:
 
 def _colour(line: str) -> str:
     first = line.split(maxsplit=1)[0] if line.strip() else ""
-    return {"passed": "good", "FAILED": "bad"}.get(first, "ink")
+    return {"Fix": "bad"}.get(first, "ink")
 
 
 if __name__ == "__main__":

@@ -33,6 +33,7 @@ class Fingerprinting:
     table: list[list[dict[str, Any]]]
     ways: Mapping[str, dict[str, Any]]
     prints: Fingerprints
+    answers: Mapping[str, Any]  # of the solution
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,8 @@ def learn_fingerprints(
         # The first that is too expensive has the mistake. Others may only call it, and what they show may depend on the
         # secret sizes.
         ways[name] |= {"grows": dict(next(([one] for one in grown if one[1]), []))}
-    return Fingerprinting(table, ways, Fingerprints(suite.api, probes, tuple(map(tuple, table)), ways_of(ways)))
+    prints = Fingerprints(suite.api, probes, tuple(map(tuple, table)), ways_of(ways))
+    return Fingerprinting(table, ways, prints, reference.answers)
 
 
 @dataclass(frozen=True)

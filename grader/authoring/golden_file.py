@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from grader.authoring.evidence import ModuleEvidence
+from grader.course.answers import answer_hash
 from grader.course.api import read_api
 from grader.course.golden import SCHEMA
 from grader.course.module import Module
@@ -45,9 +46,15 @@ def golden_data(module: Module, evidence: ModuleEvidence, stub: str) -> dict[str
             }
             for one in evidence.function_costs
         },
+        "answers": answer_hashes(module, evidence.fingerprints.answers),
         "misconceptions": wrong_ways,
         "probes": evidence.fingerprints.table,
     }
+
+
+def answer_hashes(module: Module, answers: Mapping[str, Any]) -> dict[str, str]:
+    """Return the hash of each answer under Reflect."""
+    return {name: answer_hash(module.name, name, value) for name, value in sorted(answers.items())}
 
 
 def golden_text(data: Mapping[str, Any]) -> str:

@@ -9,10 +9,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from grader.authoring.golden_file import answer_hashes
 from grader.authoring.misconceptions import Misconception, as_submission, authors_submission, read_misconceptions
 from grader.authoring.soundness_rules import Problem
 from grader.authoring.trials import TellStep
 from grader.core.report import Report
+from grader.course.answers import literal_answers
 from grader.course.course import Course
 from grader.course.golden import SCHEMA
 from grader.course.hints import read_hints
@@ -85,5 +87,14 @@ def _golden(course: Course, module: Module, checks: Sequence[Check]) -> dict[str
         targets[check.target][check.suite] += check.points
     for function, contract in module.gpu.items():
         targets[function]["costs"] += float(contract["points"])
+    given = literal_answers(read_text(course.solution(module)), course.api(module).constants)
+    answers = {"answers": answer_hashes(module, given)}
     empty: dict[str, Any] = {"costs": {}, "misconceptions": {}, "probes": []}
-    return {"schema": SCHEMA, "module": module.name, "stub": course.stub_text(module), "targets": targets, **empty}
+    return {
+        "schema": SCHEMA,
+        "module": module.name,
+        "stub": course.stub_text(module),
+        "targets": targets,
+        **empty,
+        **answers,
+    }

@@ -99,15 +99,15 @@ class Curve:
     points: tuple[tuple[int, float], ...]
 
 
-def text_plot(curves: Sequence[Curve], across: str, up: str) -> list[str]:
+def text_plot(curves: Sequence[Curve], across: str, up: str, height: int = _HEIGHT) -> list[str]:
     """Return the plot as lines of text. Where curves meet, the first one is shown."""
     box = _Box.around(curves)
-    rows = [[" "] * _WIDTH for _ in range(_HEIGHT)]
+    rows = [[" "] * _WIDTH for _ in range(height)]
     for curve in reversed(curves):
         for x, y in curve.points:
-            column, row = box.place(x, y, _WIDTH - 1, _HEIGHT - 1)
-            rows[_HEIGHT - 1 - round(row)][round(column)] = curve.mark
-    lines = [f"{up}, each line up is {2 ** (box.height / (_HEIGHT - 1)):.3g} times as much"]
+            column, row = box.place(x, y, _WIDTH - 1, height - 1)
+            rows[height - 1 - round(row)][round(column)] = curve.mark
+    lines = [f"{up}, each line up is {2 ** (box.height / (height - 1)):.3g} times as much"]
     lines += [f"  |{''.join(row).rstrip()}" for row in rows]
     lines += [f"  +{'-' * _WIDTH}", f"   {box.left:<{_WIDTH // 2}}{f'{across} = {box.right}':>{_WIDTH - _WIDTH // 2}}"]
     return [*lines, "   " + ", ".join(f"{curve.mark} {curve.name}" for curve in curves)]

@@ -161,6 +161,7 @@ class Diagnosis:
     code: Excerpt | None = field(default=None, metadata=OMITTED_IF_NONE)  # the line in the student's file
     # The numbers that the message is about, as far as the student may see them.
     gap: ValueGap | None = field(default=None, metadata=OMITTED_IF_NONE)
+    kind: str = field(default="", metadata=json_key(None))  # value, raises, refusal, inputs, dtype, not written
 
 
 @dataclass(frozen=True)
@@ -224,6 +225,7 @@ class Report:
     reviews: tuple[ReviewItem, ...] = ()  # in the JSON after `forbidden`
     builds_on: tuple[EarlierModule, ...] = ()  # in the JSON only of modules with fallbacks
     properties: tuple[StatedProperties, ...] = field(default=(), metadata=json_key(None))  # of a student's own file
+    answers: tuple[tuple[str, Any], ...] = field(default=(), metadata=json_key(None))  # under Reflect, of an own file
     # For the student's own screen. Never in the JSON, where it could differ from run to run.
     printed: str = field(default="", metadata=json_key(None))
 
@@ -242,9 +244,8 @@ class Report:
 
     @property
     def first_diagnosis(self) -> Diagnosis | None:
-        """The diagnosis to act on first: that of a function with a failed check, if there is one."""
-        failing = {check.target for check in self.checks if check.outcome == "failed"}
-        return min(self.diagnoses, key=lambda one: one.target not in failing, default=None)
+        """The diagnosis to act on first: diagnosis puts it first."""
+        return next(iter(self.diagnoses), None)
 
     @property
     def asked(self) -> tuple[CheckResult, ...]:
@@ -281,14 +282,25 @@ def report_text(report: Report) -> str:
     return json_text(report.as_json(), allow_nan=False) + "\n"
 
 
+TOO_LITTLE = "too little: "  # begins the message of a cost that fails because work is missing
+
+
 def cost_word(verdict: str, measured: str, message: str, *, too_little: bool = False) -> str:
     """Return the word for the verdict on one cost. Code that raised was not measured, whatever it did before."""
     if verdict == "fail":
         unmeasured = not measured or message.startswith(("NOT MEASURED", "the results are wrong"))
-        return "NOT MEASURED" if unmeasured else "TOO LITTLE" if too_little else "TOO MUCH"
+        return (
+            "NOT MEASURED"
+            if unmeasured
+            else "TOO LITTLE"
+            if too_little or message.startswith(TOO_LITTLE)
+            else "TOO MUCH"
+        )
     return {"pass": "OK", "inconclusive": "not decided"}[verdict]
 
 
 def without_word(message: str) -> str:
-    """Return the message of a cost without a leading "NOT MEASURED", which the reader already sees."""
-    return re.sub(r"^(not measured( at large sizes)?|it could not be measured): ", "", message, flags=re.IGNORECASE)
+    """Return the message of a cost without a leading word for its verdict, which the reader already sees."""
+    return re.sub(
+        r"^(too little|not measured( at large sizes)?|it could not be measured): ", "", message, flags=re.IGNORECASE
+    )

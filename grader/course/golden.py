@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -29,6 +29,7 @@ class Golden:
     misconceptions: Mapping[str, Mapping[str, Any]]
     costs: Mapping[str, Mapping[str, Mapping[str, str]]]  # function → meter → the reference's polynomial
     probes: Sequence[Sequence[Mapping[str, Any]]]  # for each probe its different outcomes, the reference's first
+    answers: Mapping[str, str] = field(default_factory=dict)  # question under Reflect → hash of its answer
 
     @property
     def stub_sha256(self) -> str:
@@ -49,8 +50,8 @@ def read_golden(module: Module) -> Golden:
 def _parsed(text: str) -> Golden:
     document = json.loads(text)
     stub = str(document["stub"])
-    fields = (document[key] for key in ("targets", "misconceptions", "costs", "probes"))
-    return Golden(stub, read_api(stub), *fields)
+    targets, misconceptions, costs, probes = (document[key] for key in ("targets", "misconceptions", "costs", "probes"))
+    return Golden(stub, read_api(stub), targets, misconceptions, costs, probes, document.get("answers", {}))
 
 
 def sha256(data: bytes) -> str:

@@ -22,7 +22,15 @@ from grader.diagnosis.observe import Observed, observe, observe_constants
 from grader.diagnosis.outcome import Side, likeness
 from grader.diagnosis.probe import read_probes
 from grader.diagnosis.reproducer import gives_the_same_alone, paste
-from grader.diagnosis.wording import FEW_DIGITS, MANY_DIGITS, call_of, diagnosis_text, shown_probe, shows_values
+from grader.diagnosis.wording import (
+    FEW_DIGITS,
+    MANY_DIGITS,
+    call_of,
+    diagnosis_text,
+    kind_of,
+    shown_probe,
+    shows_values,
+)
 from grader.sandbox.session import Session
 from grader.submission.submission import Source
 
@@ -38,6 +46,7 @@ class Explained:
 
     diagnoses: tuple[Diagnosis, ...]
     properties: tuple[StatedProperties, ...] = ()
+    answers: tuple[tuple[str, Any], ...] = ()  # under Reflect, of a student's own file that passes its checks
 
 
 @dataclass(frozen=True)
@@ -66,10 +75,12 @@ class Diagnoser:
         inherited = bool(failing - {one.target for one in found})
         diagnoses = tuple(
             self._diagnosis(one, prints, observed, source, checks, session if own else None)
-            for one in found
+            for one in sorted(found, key=lambda one: one.weight)  # what to tell first comes first
             if own or one.target in failing or (one.way and inherited)
         )
-        return Explained(diagnoses, stated_properties(prints, observed) if own else ())
+        if not own:
+            return Explained(diagnoses)
+        return Explained(diagnoses, stated_properties(prints, observed), tuple(answers.items()))
 
     def too_expensive(
         self, function_costs: Sequence[FunctionCosts], known: Sequence[Diagnosis]
@@ -105,7 +116,8 @@ class Diagnoser:
         paste = self._paste(finding, prints, observed, session) if session is not None else ""
         gap = _value_gap(finding, prints, observed) if shows_values(finding, hidden, own=own) else None
         code = _excerpt(source, line)
-        return Diagnosis(finding.target, name, printable(text), number, finding.path, paste, code, gap)
+        kind = kind_of(finding, prints, observed)
+        return Diagnosis(finding.target, name, printable(text), number, finding.path, paste, code, gap, kind)
 
     @staticmethod
     def _paste(finding: Finding, prints: Fingerprints, observed: Observed, session: Session) -> str:
@@ -115,7 +127,7 @@ class Diagnoser:
         number = shown_probe(finding, prints, observed)
         probe = prints.probes[number]
         alone = gives_the_same_alone(session, probe, observed[number])
-        return paste(probe, number, finding.deviation.side, alone=alone)
+        return paste(probe, finding.deviation.side, tuple(observed[number].changed), alone=alone)
 
     @staticmethod
     def _line(finding: Finding, prints: Fingerprints, observed: Observed, source: Source) -> Line | None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Any
 
 from grader.core.compare import EXACT, Tolerance, difference
@@ -12,8 +13,19 @@ from grader.course.api import REFLECT
 from grader.diagnosis.fingerprints import Fingerprints, WrongWay, from_golden_form
 from grader.diagnosis.match import Deviation, Matcher
 from grader.diagnosis.observe import Observed
+from grader.diagnosis.outcome import Side
+from grader.diagnosis.simplest import is_odd
 
 _BY_HAND = Tolerance(5e-4, 0.0)  # students type only some of the decimals
+
+
+class Weight(IntEnum):
+    """What is told first: what is wrong, then a dtype that is not as promised, then what is not written yet."""
+
+    WRONG = 0
+    DETAIL = 1
+    UNWRITTEN = 2
+    REFLECT = 3
 
 
 @dataclass(frozen=True)
@@ -29,7 +41,15 @@ class Finding:
     deviation: Deviation | None
     way: WrongWay | None
     also: WrongWay | None = None
+    right_before: tuple[str, ...] = ()  # the methods before it, if they are right
     calls: str = ""
+
+    @property
+    def weight(self) -> Weight:
+        """How soon to tell it."""
+        if self.deviation is None:
+            return Weight.REFLECT if self.target == REFLECT else Weight.UNWRITTEN
+        return Weight.DETAIL if self.deviation.side == Side.DTYPE else Weight.WRONG
 
     @property
     def is_unwritten(self) -> bool:
@@ -53,30 +73,47 @@ def findings(
     found: list[Finding] = []
     for path in prints.paths:
         target = path.partition(".")[0]
-        earlier = next((one for one in found if one.target == target), None)
-        if (earlier and not earlier.is_unwritten) or matcher.is_lost(path):
+        if any(one.target == target and one.weight == Weight.WRONG for one in found) or matcher.is_lost(path):
             continue
-        if matcher.is_unwritten(path):
-            if earlier is None:
-                found.append(Finding(target, path, None, None, calls=matcher.unwritten_call(path)))
-            continue
-        deviation = matcher.deviation(path)
-        if deviation is None:
-            continue
-        if any(one.way and matcher.follows(one.way, path, deviation.side) for one in found):
-            continue
-        if matcher.raised_in(deviation) & {one.path for one in found}:
-            continue
-        called = [one for one in found if not one.is_unwritten and _is_called(one.path, path, named_by)]
-        if {one.path for one in called if one.way is None or one.also} & prints.builds_on[path]:
-            continue
-        # Its own mistake and the consequences of an earlier one together may look like a third, which is not there.
-        mixed = any(one.way and matcher.affects(one.way, path, deviation.side) for one in called)
-        names = (*(() if mixed else matcher.names(path, deviation)), None, None)
-        shown = matcher.shown_by(names[0], path, deviation) if names[0] and names[1] is None else deviation
-        found = [one for one in found if one is not earlier]
-        found.append(Finding(target, path, shown, names[0], names[1]))
-    return found + _wrong_answers(prints, answers)
+        one = _finding(path, prints, matcher, found, named_by)
+        found += [one] if one is not None else []
+    # The first of the heaviest of each target; the sort keeps the order of the module.
+    chosen = {one.target: one for one in reversed(sorted(found, key=lambda one: one.weight))}
+    return [one for one in found if chosen[one.target] is one] + _wrong_answers(prints, answers)
+
+
+def _finding(
+    path: str, prints: Fingerprints, matcher: Matcher, found: Sequence[Finding], named_by: NamedBy | None
+) -> Finding | None:
+    """Return what is wrong with a function by itself; None if nothing is, or only what an earlier finding explains."""
+    target = path.partition(".")[0]
+    if matcher.is_unwritten(path):
+        return Finding(target, path, None, None, calls=matcher.unwritten_call(path))
+    deviation = matcher.deviation(path)
+    if deviation is None:
+        return None
+    if any(one.way and matcher.follows(one.way, path, deviation.side) for one in found):
+        return None
+    if matcher.raised_in(deviation) & {one.path for one in found}:
+        return None
+    called = [one for one in found if not one.is_unwritten and _is_called(one.path, path, named_by)]
+    # A detail of dtypes explains nothing about a call with the usual numbers.
+    plain = any(not is_odd(number, prints) for number in deviation.probes)
+    hiding = [one for one in called if (one.way is None or one.also) and (one.weight == Weight.WRONG or not plain)]
+    if {one.path for one in hiding} & prints.builds_on[path]:
+        return None
+    # Its own mistake and the consequences of an earlier one together may look like a third, which is not there.
+    mixed = any(one.way and matcher.affects(one.way, path, deviation.side) for one in called)
+    names = (*(() if mixed else matcher.names(path, deviation)), None, None)
+    shown = matcher.shown_by(names[0], path, deviation) if names[0] and names[1] is None else deviation
+    return Finding(target, path, shown, names[0], names[1], _right_before(path, prints, matcher))
+
+
+def _right_before(path: str, prints: Fingerprints, matcher: Matcher) -> tuple[str, ...]:
+    """Return the methods before one of the same class, if all of them are right."""
+    before = [one for one in prints.paths[: prints.paths.index(path)] if one.startswith(f"{path.partition('.')[0]}.")]
+    right = [one for one in before if not matcher.is_lost(one) and matcher.deviation(one) is None]
+    return tuple(before) if right == before else ()
 
 
 def _is_called(earlier: str, path: str, named_by: NamedBy | None) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,9 @@ from grader.diagnosis.outcome import ProbeOutcome, Side, likeness
 from grader.diagnosis.probe import Probe
 from grader.sandbox.session import Session
 
-_LONGEST = 220  # characters of a call that is written out; a longer one is made again from the list of probes
+WIDTH = 72  # of a line to paste; a browser needs `print` around it
+_INDENT = "    "
+_LONGEST = 300  # characters of a call that is written out; a longer one is described
 _MANY = 8  # entries; more of the same number are written as `np.ones(...)`
 
 
@@ -29,28 +32,86 @@ def expression(probe: Probe) -> str | None:
     if method and not probe.args and not probe.kwargs:  # it may be a property, which is not called
         return None
     try:
-        init, args = ([literal(value) for value in given] for given in (made.init, probe.args))
-        args += [f"{key}={literal(value)}" for key, value in probe.kwargs.items()]
+        init, args = _literals(made.init, {}), _literals(probe.args, probe.kwargs)
     except ValueError:
         return None
     is_layer = method == "forward" and any(_is_tensor(value) for value in values)
     mode = ".eval()" if is_layer else ""  # a cache of tensors is not a torch module
-    owner = f"{name}({', '.join(init)}){mode}.{method}" if method else name
-    text = f"{owner}({', '.join(args)})"
+    owner = f"{name}({init}){mode}.{method}" if method else name
+    text = f"{owner}({args})"
     return text if len(text) <= _LONGEST else None
 
 
-def paste(probe: Probe, number: int, side: Side, *, alone: bool = True) -> str:
-    """Return the lines to paste below the student's own code; `number` is the probe's place in the list.
+def paste(probe: Probe, side: Side, changed: Sequence[str] = (), *, alone: bool = True) -> str:
+    """Return the lines to paste below the student's own code; empty if there are no short ones.
 
-    A call that does not give the same `alone` needs the calls before it: the code keeps something from call to call.
+    `changed` are the arguments that the call changes, by number or by name. A call that does not give the same `alone`
+    needs the calls before it, as the code keeps something from call to call.
     """
-    code = expression(probe) if alone and side != Side.INPUTS else None
-    if code is not None:
-        return code
-    options = (", before=PROBES" if not alone else "") + (", after=True" if side == Side.INPUTS else "")
-    lines = ["from grader.diagnosis.rerun import rerun", "from probes import PROBES"]
-    return "\n".join([*lines, f"rerun(PROBES[{number}], {probe.target}{options})"])
+    code = expression(probe) if alone else None
+    if code is None:
+        return "\n".join(_script(probe)) if alone and side != Side.INPUTS else ""
+    if side != Side.INPUTS or not changed:
+        return "\n".join(code_lines(code))
+    name = changed[0]
+    value = probe.args[int(name) - 1] if name.isdigit() else probe.kwargs[name]
+    given = literal(value)
+    return "\n".join([*code_lines(f"given = {given}"), *code_lines(code.replace(given, "given", 1)), "given"])
+
+
+def _script(probe: Probe) -> list[str]:
+    """Return the lines of a script on one object; none if it is more than calls of methods with short arguments."""
+    made, (name, _, method) = probe.made, probe.path.partition(".")
+    more = (made.state, made.training, probe.cotangent is not None, probe.place, probe.look, probe.attribute)
+    if any(more) or not probe.before or not method or not probe.args:  # without arguments, it may be a property
+        return []
+    try:
+        lines = [f"made = {name}({_literals(made.init, {})})"]
+        lines += [f"made.{one.method}({_literals(one.args, one.kwargs)})" for one in probe.before]
+        lines += [f"made.{method}({_literals(probe.args, probe.kwargs)})"]
+    except ValueError:
+        return []
+    return [part for line in lines for part in code_lines(line)] if sum(map(len, lines)) <= _LONGEST else []
+
+
+def _literals(args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
+    return ", ".join([*map(literal, args), *(f"{key}={literal(value)}" for key, value in kwargs.items())])
+
+
+def code_lines(code: str, width: int = WIDTH) -> list[str]:
+    """Return an expression as lines that run when they are pasted: each ends behind a comma inside its brackets.
+
+    A line ends between two arguments rather than inside one.
+    """
+    breaks = _breaks(code)
+    lines: list[str] = []
+    start = 0
+    while len(rest := code[start:]) + len(indent := _INDENT if lines else "") > width:
+        near = [place for place in breaks if start < place <= start + width - len(indent)]
+        if not near:
+            break
+        end = max(near, key=lambda place: (-breaks[place], place))
+        lines.append(indent + code[start:end].rstrip())
+        start = end
+    return [*lines, indent + rest]
+
+
+def _breaks(code: str) -> dict[int, int]:
+    """Return the places where a new line may begin, with their depth: behind a comma, but not inside a text."""
+    found: dict[int, int] = {}
+    quote, depth = "", 0
+    for place, character in enumerate(code):
+        if quote:
+            quote = "" if character == quote and code[place - 1] != "\\" else quote
+        elif character in "'\"":
+            quote = character
+        elif character in "([{":
+            depth += 1
+        elif character in ")]}":
+            depth -= 1
+        elif character == " " and code[place - 1] == ",":
+            found[place + 1] = depth
+    return found
 
 
 def gives_the_same_alone(session: Session, probe: Probe, found: ProbeOutcome) -> bool:

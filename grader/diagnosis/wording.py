@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,13 +17,15 @@ from grader.diagnosis.findings import Finding
 from grader.diagnosis.fingerprints import Fingerprints
 from grader.diagnosis.likely_line import Line
 from grader.diagnosis.observe import Observed
-from grader.diagnosis.outcome import ProbeOutcome, Side, Unreadable, likeness, plain_difference
+from grader.diagnosis.outcome import ProbeOutcome, Side, Unreadable, is_same, likeness, plain_difference, same_dtype
 from grader.diagnosis.probe import Probe, Reading, SimulatedMachine, axes_of
-from grader.diagnosis.reproducer import expression, literal
+from grader.diagnosis.reproducer import code_lines, expression, literal
+from grader.diagnosis.simplest import simplest
 
 _WIDTH = 78
 MAX_LINES = 15
 FEW_DIGITS, MANY_DIGITS = 4, 12
+SHORT_ARGUMENT = 60  # characters of an argument that is written out in a description
 MOST_SHOWN = 140  # characters of a text or a container that is shown: two lines
 _PLAIN = (str, bytes, list, tuple, dict, set, frozenset)
 _NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -55,21 +57,21 @@ def diagnosis_text(
         number = shown_probe(finding, prints, observed)
         probe, found, expected = prints.probes[number], observed[number], prints.outcome(None, number)
         reading = probe.reads(found.value) if probe.reads else None
-        parts += [wrapped(call_of(probe), 4), *_against(finding.deviation.side, probe, found, expected)]
+        parts += [_call_lines(probe), *_against(finding.deviation.side, probe, found, expected)]
         evidence = reading.evidence if reading else _sums(found.value, expected.value)
         parts.append(wrapped(f"  evidence: {evidence}", 2) if evidence else [])
         if found.raised is not None and finding.way is None:
             said = in_plain_words(found.raised, _given(probe, prints, expected))
             parts.append(wrapped(f"In words: {said}", 5) if said else [])
-    parts.append(_cause(finding, prints, reading) if finding.deviation or finding.way else [])
+    parts.append(_cause(finding, reading) if finding.deviation or finding.way else [])
     if line is not None:
         cell = f", code cell {line.cell}" if line.cell else ""
         near = "" if line.exact else "near "
         parts.append(wrapped(f"Look at: {one_line(file, 40)}{cell}, {near}line {line.number}", 1))
     if finding.way:
         parts.append(wrapped(f"Think: {finding.way.hint}", 3))
-    parts.append(wrapped(_next_step(slug, finding), 2))
-    return "\n".join([text for part in parts for text in part][:MAX_LINES])
+    then = wrapped(_next_step(slug, finding), 2)
+    return "\n".join([*[text for part in parts for text in part][: MAX_LINES - len(then)], *then])
 
 
 def _unwritten(finding: Finding) -> list[str]:
@@ -84,21 +86,18 @@ def shows_values(finding: Finding, hidden: str, *, own: bool) -> bool:
 
 
 def shown_probe(finding: Finding, prints: Fingerprints, observed: Observed) -> int:
-    """Return the smallest probe that shows a deviation; preferably one where the difference is easy to see.
-
-    Code that raises must run before its values can be right, so a call that raises comes first if nothing has a name.
-    """
+    """Return the simplest probe that shows a deviation."""
     assert finding.deviation is not None
+    return simplest(finding.deviation.probes, prints, observed)
 
-    def order(number: int) -> tuple[bool, bool, bool, int, int]:
-        probe, expected = prints.probes[number], prints.outcome(None, number)
-        near = observed[number].ended == "returned" and likeness(observed[number].value, expected.value) == 1
-        odd = any(len(axes_of(arg)) > 2 or (type(arg) is np.ndarray and arg.dtype == np.float32) for arg in probe.args)
-        raised = observed[number].raised
-        runs = finding.way is None and (raised is None or raised.place is None)
-        return runs, near, odd, probe.size, number
 
-    return min(finding.deviation.probes, key=order)
+def kind_of(finding: Finding, prints: Fingerprints, observed: Observed) -> str:
+    """Return what is wrong in one or two words."""
+    if finding.deviation is None:
+        return "answer" if finding.target == REFLECT else "not written"
+    if finding.deviation.side != Side.VALUE:
+        return finding.deviation.side.name.lower()
+    return "value" if observed[shown_probe(finding, prints, observed)].ended == "returned" else "raises"
 
 
 def call_of(probe: Probe) -> str:
@@ -116,10 +115,26 @@ def call_of(probe: Probe) -> str:
         head = f"{_machine(probe.place)}, {head}"
     if probe.said:
         return f"{head} of {probe.said}"
-    shapes = ", ".join(str(axes_of(arg)) for arg in probe.args if shape_of(arg))
-    given = [f"arrays of {shapes}"] if shapes else []
-    given += [short(arg) for arg in probe.args if type(arg) in _PLAIN and len(arg)]
+    given = [_argument(arg) for arg in probe.args] + [f"{key}={_argument(arg)}" for key, arg in probe.kwargs.items()]
     return f"{head} of {_joined(given)}" if given else head
+
+
+def _call_lines(probe: Probe) -> list[str]:
+    """Return the call as lines: code that runs when it is pasted, or a description."""
+    return code_lines(code) if (code := expression(probe)) is not None else wrapped(call_of(probe), 4)
+
+
+def _argument(value: Any) -> str:
+    """Return a short argument as it is, such as a mask, and of a longer one its shape."""
+    try:
+        text = literal(value)
+    except ValueError:
+        text = ""
+    if text and len(text) <= SHORT_ARGUMENT:
+        return text
+    if type(value) in _PLAIN:
+        return short(value)
+    return f"an array of shape {axes_of(value)}" if shape_of(value) is not None else f"<{type(value).__name__}>"
 
 
 def _code(value: Any) -> str:
@@ -156,7 +171,8 @@ def _against(side: Side, probe: Probe, found: ProbeOutcome, expected: ProbeOutco
         names = [f"argument {name}" if name.isdigit() else name for name in found.changed]
         return _pair(f"{names[0]} is {_shown(next(iter(found.changed.values())))} after the call", "it is unchanged")
     if side == Side.DTYPE:
-        return _pair(describe(found.value), describe(expected.value))
+        where, one, other = _first_element(found.value, expected.value, same_dtype)
+        return [*where, *_pair(describe(one), describe(other))]
     if probe.look is not None and type(expected.value) in (dict, str):
         return _facts(found, expected.value, GRADIENTS if probe.cotangent is not None else describe(found.raw))
     if probe.cotangent is not None:
@@ -192,14 +208,31 @@ def _facts(found: ProbeOutcome, expected: Any, what: str) -> list[list[str]]:
 
 def _values(found: Any, expected: Any) -> list[list[str]]:
     """Show two values where they first differ: the item of a tuple, or the row of a long table."""
-    if _is_of_arrays(expected) and type(found) is tuple and len(found) == len(expected):
-        # The last item is often computed first: weights go wrong before the output does.
-        items = [item for item in reversed(range(len(expected))) if likeness(found[item], expected[item])]
-        right = [item for item in range(len(expected)) if item not in items]
-        if items:
-            lines = _values(found[items[0]], expected[items[0]])
-            note = f"  (item {items[0]} of the tuple" + (f"; item {right[0]} is right)" if right else ")")
-            return [*lines, [note]]
+    # The last element is often computed first: weights go wrong before the output does.
+    where, found, expected = _first_element(found, expected, is_same, back=True)
+    return [*where, *_shown_pair(found, expected)]
+
+
+def _first_element(
+    found: Any, expected: Any, same: Callable[[Any, Any], bool], *, back: bool = False
+) -> tuple[list[list[str]], Any, Any]:
+    """Return the first element of a tuple of results that differs, or the last, and a line that says which it is."""
+    if not _is_of_arrays(expected) or type(found) is not tuple or len(found) != len(expected):
+        return [], found, expected
+    off = [at for at, value in enumerate(expected) if not same(found[at], value)]
+    right = [str(at + 1) for at in range(len(expected)) if at not in off]
+    if not off:
+        return [], found, expected
+    at = off[-1] if back else off[0]
+    also = f"; {'elements' if len(right) > 1 else 'element'} {_joined(right)} {_are(right)} right" if right else ""
+    return [[f"  element {at + 1} of the tuple{also}:"]], found[at], expected[at]
+
+
+def _are(names: Sequence[str]) -> str:
+    return "are" if len(names) > 1 else "is"
+
+
+def _shown_pair(found: Any, expected: Any) -> list[list[str]]:
     if isinstance(found, Unreadable):
         return _pair(f"an object {found!r}", _shown(expected))
     if shape_of(found) != shape_of(expected) or as_float64(found) is None or as_float64(expected) is None:
@@ -272,20 +305,16 @@ def _sums(found: Any, expected: Any) -> str:
     return f"your rows sum to {_numbers(rows)}, your columns to {_numbers(columns)}; each row should sum to 1"
 
 
-def _cause(finding: Finding, prints: Fingerprints, reading: Reading | None) -> list[str]:
+def _cause(finding: Finding, reading: Reading | None) -> list[str]:
     if finding.way:
         also = wrapped(f"Also: {finding.also.likely} ({finding.also.name})", 3) if finding.also else []
         return [*wrapped(f"Likely: {finding.way.likely} ({finding.way.name})", 3), *also]
     if reading and reading.cause:
         return wrapped(f"It looks as if {reading.cause}", 2)
-    before = [
-        path for path in prints.paths[: prints.paths.index(finding.path)] if path.startswith(f"{finding.target}.")
-    ]
-    if before:
-        names = _joined([path.partition(".")[2] for path in before])
-        return wrapped(
-            f"The steps before it are right ({names}). {finding.path} is the first that differs from the reference", 3
-        )
+    if finding.right_before:
+        names = _joined([path.partition(".")[2] for path in finding.right_before])
+        are = "The steps before it are right" if len(finding.right_before) > 1 else "The step before it is right"
+        return wrapped(f"{are} ({names})", 2)
     return []
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from grader.core.first_thing import NO_RETURN, RENAME
 from grader.core.report import CheckResult, EndingRecord, Report
 from grader.core.syntax import parse
 from grader.course.api import Api
@@ -20,7 +21,6 @@ from grader.submission.submission import Source, Submission
 
 _MISSING = re.compile(r"^(\w+) is not defined$")
 _TRACEBACK = re.compile(r'^  File "(?P<file>[^"\n]+)", line \d+.*\n(?P<code>(?:    .*\n){1,3})', re.MULTILINE)
-RENAME = ": rename it to"
 _LIKE = 0.7
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Loop = ast.While | ast.For | ast.AsyncFor
@@ -137,7 +137,7 @@ def _without_return(target: str, defined: list[_Definition], api: Api) -> str:
     if not paths:
         return ""
     node = last[paths[0]].node
-    return f"\n{paths[0]} (line {node.lineno}) has no `return` with a value, so it returns None"
+    return f"\n{paths[0]} (line {node.lineno}) {NO_RETURN}, so it returns None"
 
 
 def _returns_nothing(node: ast.AST) -> bool:

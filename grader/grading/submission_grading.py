@@ -13,6 +13,7 @@ from grader.complexity.cost import as_timing
 from grader.core.errors import Ending, StudentEndedError, StudentError, StudentRaisedError
 from grader.core.machine import environment, gpu_name
 from grader.core.report import (
+    TOO_LITTLE,
     CheckResult,
     CostResult,
     Diagnosis,
@@ -271,6 +272,7 @@ class SubmissionGrading:
             environment=environment() | ({"gpu": gpu_name()} if self.context.workers.gpu_spawner else {}),
             timing=timing,
             properties=result.explained.properties,
+            answers=result.explained.answers,
             printed=printable(printed),
         )
 
@@ -305,6 +307,6 @@ def _cost_result(cost: Cost, texts: Mapping[str, str]) -> CostResult:
         points=round(cost.points, 6),
         earned=round(cost.earned, 6),
         line=cost.place.line if cost.place else None,
-        message=printable(cost.message),
+        message=printable(f"{TOO_LITTLE}{cost.message}" if cost.too_little else cost.message),
         code=excerpt_of(shown.file, texts[shown.file], shown.line) if shown else None,
     )

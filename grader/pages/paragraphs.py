@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 _LABEL = re.compile(r"\s*(Likely|Also|Look at|Think|Next|evidence|yours|expected): +(.*)", re.DOTALL)
 _VALUES = ("yours", "expected")
+_NOTES = ("(row", "element ", "gradient of")
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ def _is_of_call(one: Paragraph, call: str) -> bool:
     """Whether a paragraph is the call, one of its values, or the note behind them."""
     if one.label:
         return one.label.lower() in _VALUES
-    return call.startswith(one.text.removesuffix("…").rstrip()) or one.text.startswith(("(row", "(item", "gradient of"))
+    return call.startswith(one.text.removesuffix("…").rstrip()) or one.text.startswith(_NOTES)
 
 
 def next_step_of(message: str) -> str:

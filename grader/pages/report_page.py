@@ -8,7 +8,8 @@ from datetime import timedelta
 
 from grader.classroom.marks import Mark
 from grader.classroom.report_items import Item, items_of, shown_diagnoses
-from grader.core.report import CostResult, Diagnosis, Excerpt, Report, cost_word, without_word
+from grader.core.first_thing import first_thing
+from grader.core.report import CheckResult, CostResult, Diagnosis, Excerpt, Report, cost_word, without_word
 from grader.core.times import show_length
 from grader.course.api import REFLECT
 from grader.pages.cost_plot import CostPlot
@@ -289,13 +290,13 @@ def _next_steps(report: Report, *, own: bool) -> tuple[str, ...]:
     if report.score is None:
         return ("There is nothing for you to do: the grader failed, not your code. Your work will be graded again.",)
     steps = []
-    first = report.first_diagnosis
+    first = first_thing(report)
     failed = [check for check in report.checks if check.outcome == "failed"]
-    if first is not None and first.target:
+    if isinstance(first, Diagnosis) and first.target:
         advice = next_step_of(first.message)
-        steps.append(f"Begin with {first.target}. {advice[:1].upper()}{advice[1:]}".strip())
-    elif failed:
-        steps.append(f"Begin with {failed[0].target}: {failed[0].property}. Then run `attn test {slug}`.")
+        steps.append(f"Begin with {first.function or first.target}. {advice[:1].upper()}{advice[1:]}".strip())
+    elif isinstance(first, CheckResult):
+        steps.append(f"Begin with {first.target}: {first.property}. Then run `attn test {slug}`.")
     costly = [cost for cost in report.costs if cost.verdict == "fail"]
     if costly and not failed:
         steps.append(f"See what {costly[0].function} costs, and where: `attn profile {slug} {costly[0].function}`.")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grader.complexity.meter_words import in_words
 from grader.core.atomic_file import write_atomically
 from grader.course.course import Course
 from grader.course.module import Module
@@ -29,6 +30,7 @@ class Completion:
     report: Report
     costs: Sequence[OwnCost] = ()
     unanswered: tuple[str, ...] = ()
+    not_right: Mapping[str, str] = field(default_factory=dict)  # questions whose answer is not right, and why
 
     @property
     def passes(self) -> bool:
@@ -56,8 +58,11 @@ class Completion:
             for one in self.report.properties
             if one.hold < one.total
         ]
-        items += [f"limit of {function}: {', '.join(meters)}" for function, meters in self._broken().items()]
-        return items + [f"question under Reflect: {name} is not answered" for name in self.unanswered]
+        items += [
+            f"limit of {function}: {', '.join(map(in_words, all_of))}" for function, all_of in self._broken().items()
+        ]
+        items += [f"question under Reflect: {name} is not answered" for name in self.unanswered]
+        return items + [f"question under Reflect: {name}: {why}" for name, why in self.not_right.items()]
 
     def _broken(self) -> dict[str, list[str]]:
         """Return the meters over their limits, by function."""

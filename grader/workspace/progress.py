@@ -85,8 +85,12 @@ def record_report(course: Course, module: Module, report: Report) -> None:
     if report.score is None:
         return
     failed = [check.target for check in report.checks if check.outcome != "passed"]
-    told = report.first_diagnosis
-    function = (told and told.function) or next(iter(failed), "")
+    from grader.core.first_thing import first_thing  # `attn status` does not need these
+    from grader.core.report import Diagnosis
+
+    first = first_thing(report)
+    told = first if isinstance(first, Diagnosis) else None
+    function = (told.function or told.target) if told else first.target if first else next(iter(failed), "")
     mistake = (told and told.misconception) or ""
     tested = LastTest(
         _work_sha256(course, module),

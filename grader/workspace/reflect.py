@@ -5,16 +5,33 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 
+from grader.core.report import Report
 from grader.core.syntax import parse
+from grader.course.answers import is_right
 from grader.course.golden import read_golden
 from grader.course.module import Module
 from grader.course.notebook import NotebookError, read_cells
 from grader.submission.own_file import own_file
 
+_NUMBER = "this is text. Write a number without a unit"
+
 
 def unanswered_in(module: Module) -> tuple[str, ...]:
     """Return the questions that the student's own file leaves open."""
     return unanswered(_cells(module), read_golden(module).api.constants)
+
+
+def not_right(module: Module, report: Report, unanswered: Sequence[str]) -> dict[str, str]:
+    """Return the questions whose answer is not right, with a word about why; never with the answer."""
+    golden = read_golden(module)
+    told = {one.function: golden.misconceptions.get(one.misconception or "") for one in report.diagnoses}
+    found: dict[str, str] = {}
+    for name, value in report.answers:
+        if name in unanswered or is_right(golden.answers, module.name, name, value):
+            continue
+        likely = told.get(name)
+        found[name] = str(likely["likely"]) if likely else _NUMBER if isinstance(value, str) else "not right yet"
+    return found
 
 
 def _cells(module: Module) -> tuple[str, ...]:

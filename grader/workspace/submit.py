@@ -27,7 +27,7 @@ from grader.submission.own_file import is_untouched, own_file, own_sha256, stale
 from grader.submission.submission import Submission
 from grader.workspace.completion import Completion
 from grader.workspace.progress import record_report
-from grader.workspace.reflect import unanswered
+from grader.workspace.reflect import not_right, unanswered
 
 MANIFEST = "manifest.json"
 SCHEMA = 1
@@ -188,7 +188,8 @@ def _test_module(course: Course, module: Module, submission: Submission, piece: 
     state: ReadyState = "passing" if passed == len(report.checks) else "failing"
     problem = one_line(report.message) if report.status == "not_importable" else ""
     source = submission.sources[module.slug]
-    completion = Completion(report, (), unanswered(source.cells, course.api(module).constants))
+    unwritten = unanswered(source.cells, course.api(module).constants)
+    completion = Completion(report, (), unwritten, not_right(module, report, unwritten))
     open_items = () if problem else tuple(completion.beyond_checks())
     return ModuleReadiness(module, state, passed, len(report.checks), problem, piece, open_items)
 

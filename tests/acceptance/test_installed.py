@@ -163,7 +163,7 @@ def test_the_two_commands_of_a_bundles_readme_work(environment: Run, course: Cou
     (block,) = re.findall(r"```sh\n(.*?)```", (bundle / "README.md").read_text(), re.DOTALL)
     install, test = block.strip().splitlines()
     environment("sh", "-c", install, cwd=bundle, network=True)
-    assert "0 of 5 visible checks pass." in environment("sh", "-c", test, cwd=bundle, status=1).stdout
+    assert "5 not written yet" in environment("sh", "-c", test, cwd=bundle, status=1).stdout
     shutil.copy(course.solution(course.modules[0]), bundle / "modules" / "01_softmax")
     assert "5 of 5 visible checks pass." in environment("sh", "-c", test, cwd=bundle).stdout
     refused = environment("attn", "init", "course", cwd=tmp_path, status=2).stderr
@@ -279,7 +279,7 @@ def test_another_package_called_cli_or_grader_does_no_harm(installed: Run, tmp_p
             other.mkdir()
             (other / "__init__.py").write_text("raise SystemExit('not ours')\n")
         installed("attn", "init", "course", cwd=tmp_path)
-        assert "0 of 5 visible checks pass." in installed("attn", "test", "1", cwd=tmp_path / "course", status=1).stdout
+        assert "5 not written yet" in installed("attn", "test", "1", cwd=tmp_path / "course", status=1).stdout
         installed("python", "-m", "attnlab", "status", cwd=tmp_path / "course")
     finally:
         for other in others:
@@ -300,6 +300,6 @@ def test_uvx_gives_a_workspace_that_works(wheel: Path, tmp_path: Path) -> None:
     variables = os.environ | {"UV_CACHE_DIR": str(tmp_path / "cache")}
     assert "  cd course\n  uvx attnlab start softmax\n" in uvx("init", "course", cwd=tmp_path)
     work = tmp_path / "course"
-    assert "0 of 5 visible checks pass." in uvx("test", "softmax", cwd=work, status=1, offline=True)
+    assert "5 not written yet" in uvx("test", "softmax", cwd=work, status=1, offline=True)
     shutil.copy(ROOT / "solutions" / "01_softmax" / "softmax.py", work / "modules" / "01_softmax")
     assert "5 of 5 visible checks pass." in uvx("test", "softmax", cwd=work, offline=True)

@@ -9,6 +9,7 @@ import sys
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from cli.author.command_reference import commands
 from cli.main import COMMANDS, attn
@@ -43,6 +44,16 @@ def imported(*arguments: str, **env: str) -> str:
 
 def test_help_imports_no_command() -> None:
     assert imported("--help") == "[]"
+    assert imported("--commands") == "[]"
+
+
+def test_help_fits_a_small_terminal_and_says_how_to_see_every_command() -> None:
+    shown = CliRunner().invoke(attn, ["--help"]).output
+    assert len(shown.splitlines()) <= 24
+    assert "attn --commands" in shown
+    everything = CliRunner().invoke(attn, ["--commands"]).output
+    assert [name for name in COMMANDS if f"\n  {name} " not in everything] == []
+    assert [line for line in everything.splitlines() if len(line) > 80] == []
 
 
 def test_completion_of_commands_imports_no_command() -> None:

@@ -47,9 +47,9 @@ def run(folder: Path, *words: str, cwd: str = "course") -> subprocess.CompletedP
 
 
 def test_a_course_has_its_own_sentence_and_views(sorting: Path) -> None:
-    shown = run(sorting, "--help").stdout
-    assert "  Sort things, and see why it works.\n" in shown
-    assert "    attn race                  the two sorts of the lesson\n" in shown
+    assert "  Sort things, and see why it works.\n" in run(sorting, "--help").stdout
+    shown = run(sorting, "--commands").stdout
+    assert "\n  attn race                  the two sorts of the lesson\n" in shown
     assert "  race        Watch two sorts race.\n" in shown
     assert "attention" not in shown
     assert run(sorting, "race").stdout == "ready, steady\n"
@@ -85,7 +85,7 @@ def test_a_view_that_cannot_be_used_is_a_mistake_in_the_file(sorting: Path, old:
 
 def test_help_is_shown_beside_a_broken_course_file(sorting: Path) -> None:
     write(sorting, {"course/course.toml": "x = = 1"})
-    done = run(sorting, "--help")
+    done = run(sorting, "--commands")
     assert (done.returncode, done.stderr) == (0, "")
     assert "  test        Run the visible checks on your own file.\n" in done.stdout
     assert "The commands of this course are not listed." in done.stdout

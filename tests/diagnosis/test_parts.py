@@ -128,7 +128,7 @@ class TestWording:
             == "softmax(np.array([[0., 2.5]]), axis=0)"
         )
         assert call_of(probe("A.f", np.zeros((9, 9)), init=(4,), said="a table")) == "A(4).f of a table"
-        assert call_of(probe("f", np.eye(20))) == "f of arrays of (20, 20)"
+        assert call_of(probe("f", np.eye(20))) == "f of an array of shape (20, 20)"
 
     def test_hidden_input_stays_hidden(self, grade_source: GradeSource, course: Course) -> None:
         solution = course.solution(course.module("01_softmax")).read_text()

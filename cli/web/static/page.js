@@ -90,8 +90,6 @@ async function ask(request, title) {
     const reply = await python.ask({ ...request, files: sent }, text => screen.write(text));
     screen.finish();
     showStates(reply.states);
-    const { state, complete } = reply.states[module.name];
-    if (request.words?.[0] === "test" && state === "passing" && !complete) screen.write(`Next: attn complete ${module.slug}\n`);
     await take(sent, reply.files);
     return reply;
   } catch (error) {

@@ -63,7 +63,7 @@ def screens(folder: Path) -> Iterator[tuple[str, str]]:
         bundle.spoil(name, mistake)
         yield title, bundle.attn("test", name)
     yield "hint", bundle.attn("hint", "softmax") + bundle.attn("hint", "masks")
-    yield "first_failure", bundle.attn("test", "softmax", "--first")
+    yield "everything", bundle.attn("test", "softmax", "--all")
     bundle.solve("01_softmax")
     yield "passing", bundle.attn("test", "softmax") + bundle.attn("hint", "softmax")
     yield "complete", bundle.attn("complete", "softmax") + bundle.attn("next")

@@ -42,13 +42,17 @@ def work(bundle: Path) -> Path:
 
 def test_the_solution_keeps_its_contract(attn: Attn, bundle: Path, work: Path) -> None:
     assert work.is_file()
-    done = attn("profile", "loop_attention", cwd=bundle)
+    short = attn("profile", "loop_attention", cwd=bundle).stdout
+    assert "OK           dot_product: multiplications in Python d\n" in short
+    assert "Every cost keeps its limit." in short
+    assert len(short.splitlines()) <= 24
+    done = attn("profile", "loop_attention", "--all", cwd=bundle)
     assert done.returncode == 0, done.stderr
-    assert "smul   n_q·n_k·d_k + n_q·n_k·d_v + 1" in done.stdout
+    assert "  multiplications in Python: n_q·n_k·d_k + n_q·n_k·d_v + 1" in done.stdout
     assert "OK: it must be n_q·n_k·d_k + n_q·n_k·d_v, at most 2 times as much" in done.stdout
     assert "the reference: n_q·n_k·d_k + n_q·n_k·d_v + 1" in done.stdout
     assert "if n_q and n_k double: 4 times as much" in done.stdout
-    assert " 2048       536870913      64    4194304      16 MiB" in done.stdout
+    assert " 2048         536870913      64    4194304      16 MiB" in done.stdout
     assert "* yours, o the reference, . the limit" in done.stdout
     assert all(len(line) <= 80 for line in done.stdout.splitlines())
 
@@ -57,6 +61,8 @@ def test_a_cubic_term_is_named_with_its_line(attn: Attn, bundle: Path, work: Pat
     work.write_text(work.read_text() + CUBIC)
     done = attn("profile", "2", "attention_scores", "--svg", tmp_path / "cost.svg", cwd=bundle)
     assert done.returncode == 1
+    assert len(done.stdout.splitlines()) <= 24
+    assert "TOO MUCH     rounds of Python loops: " in done.stdout
     assert "TOO MUCH: it may grow like n_q·n_k·d_k\n" in done.stdout
     assert "n_q·n_k² is more than n_q·n_k·d_k" in done.stdout
     number = work.read_text().splitlines().index(CUBIC.splitlines()[6]) + 1
@@ -69,7 +75,7 @@ def test_a_cubic_term_is_named_with_its_line(attn: Attn, bundle: Path, work: Pat
 def test_the_plot_varies_the_size_that_grows(attn: Attn, bundle: Path) -> None:
     work = Path(shutil.copy(ROOT / "solutions/01_softmax/softmax.py", bundle / "modules/01_softmax"))
     work.write_text(work.read_text() + SQUARE_OF_ROWS)
-    done = attn("profile", "softmax", "softmax", cwd=bundle)
+    done = attn("profile", "softmax", "softmax", "--all", cwd=bundle)
     assert "if m doubles: 3.99 times as much" in done.stdout
     assert "m = 2048\n" in done.stdout
     assert "with n = 64\n" in done.stdout
@@ -99,7 +105,8 @@ def test_the_json_has_everything(attn: Attn, bundle: Path, work: Path) -> None:
 def test_a_stub_says_what_is_missing(attn: Attn, bundle: Path) -> None:
     done = attn("profile", "softmax", "softmax", cwd=bundle)
     assert done.returncode == 1
-    assert "NOT MEASURED: softmax raised NotImplementedError" in done.stdout
+    assert "NOT MEASURED rounds of Python loops: ?" in done.stdout
+    assert "softmax raised NotImplementedError" in done.stdout
 
 
 def test_a_file_that_cannot_be_loaded_is_named(attn: Attn, bundle: Path, work: Path) -> None:

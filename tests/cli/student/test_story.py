@@ -37,7 +37,7 @@ def test_the_story_follows_the_work(attn: Attn, bundle: Path, course: Course) ->
     solve(bundle, softmax.name)
     completed = attn("complete", "softmax", cwd=bundle).stdout
     assert f"You built it: {softmax.milestone.unlocks}." in completed
-    assert "Try it: start python and paste\n  import numpy" in completed
+    assert "  [0.09003057 0.24472847 0.66524096]\nTry it: start python and paste\nimport numpy" in completed
     after = attn(cwd=bundle).stdout
     assert re.search(r"^  done  Softmax ", after, re.MULTILINE)
     assert re.search(r"^  next  Attention in loops ", after, re.MULTILINE)

@@ -35,7 +35,7 @@ def answered(bundle: Path) -> Answer:
     module = course.module(MODULE)
 
     def answer() -> Answer | None:
-        found = ask(course, module, first=False)
+        found = ask(course, module, everything=False)
         return found if isinstance(found, Answer) else None
 
     for _ in range(STARTS):
@@ -61,10 +61,10 @@ def test_a_keeper_answers_as_a_new_process_does_until_a_file_of_the_course_chang
     assert json.loads((bundle / ".attnlab" / "progress.json").read_text())["modules"][MODULE]["mistake"]
     own.unlink()
     course = read_course(bundle)
-    assert ask(course, course.module(MODULE), first=False) == "absent"  # the command says what is wrong
+    assert ask(course, course.module(MODULE), everything=False) == "absent"  # the command says what is wrong
     checks = bundle / "modules" / MODULE / "checks.py"
     checks.write_text(checks.read_text() + "\n")
-    assert ask(course, course.module(MODULE), first=False) == "absent"
+    assert ask(course, course.module(MODULE), everything=False) == "absent"
     address = address_of(course)
     assert address is not None
     wait_until("the end of the keeper", lambda: not address.exists())

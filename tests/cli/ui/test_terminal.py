@@ -74,10 +74,14 @@ def test_one_case(attn: Attn, bundle: Path) -> None:
     assert attn("test", "softmax", "--case", "nothing like it", cwd=bundle).returncode == 2
 
 
-def test_the_first_failure_alone(attn: Attn, bundle: Path) -> None:
-    done = attn("test", "softmax", "--first", cwd=bundle)
-    assert done.stdout.count("  not written  ") == 1
-    assert "0 of 5 visible checks pass." in done.stdout
+def test_only_the_first_thing_is_shown_and_with_all_every_check(attn: Attn, bundle: Path) -> None:
+    done = attn("test", "softmax", cwd=bundle)
+    assert "\n--------------------  5 not written yet\n" in done.stdout
+    assert "Write next: softmax\n" in done.stdout
+    assert "log_softmax" not in done.stdout
+    everything = attn("test", "softmax", "--all", cwd=bundle).stdout
+    assert everything.count("  not written  ") == 5
+    assert "Then: log_softmax\n" in everything
 
 
 def test_start_keeps_an_existing_notebook(attn: Attn, bundle: Path) -> None:
