@@ -1,6 +1,7 @@
 """Hidden checks of 02_pairs. The oracles work on runs and on sorted lists, not as the solution does."""
 
 from itertools import groupby
+from numbers import Integral
 
 from grader.testing import arguments, assert_equal, worth
 
@@ -63,7 +64,7 @@ def is_list(value):
 def pairs_of(merges):
     """Return the merges that a student learned, if they are a list of pairs of integers."""
     for pair in is_list(merges):
-        right = isinstance(pair, tuple) and len(pair) == 2 and all(type(one) is int for one in pair)
+        right = isinstance(pair, tuple) and len(pair) == 2 and all(isinstance(one, Integral) for one in pair)
         assert right, f"expected tuples of two integers, got {pair!r}"
     return merges
 

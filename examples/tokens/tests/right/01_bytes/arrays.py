@@ -4,7 +4,7 @@ import numpy as np
 
 
 def text_to_ids(text):
-    return np.frombuffer(text.encode("utf-8"), dtype=np.uint8).tolist()
+    return np.array(list(text.encode("utf-8")), dtype=int).tolist()
 
 
 def ids_to_text(ids):

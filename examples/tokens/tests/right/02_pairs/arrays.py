@@ -38,7 +38,7 @@ def merge(ids, pair, new):
 
 
 def train(text, count):
-    ids = np.frombuffer(text.encode(), dtype=np.uint8).astype(int).tolist()
+    ids = np.array([*text.encode()], dtype=int).tolist()
     merges = []
     for _ in range(count):
         counts = count_pairs(ids)

@@ -1,4 +1,4 @@
-"""Recursion for the training, and a loop that looks back."""
+"""Recursion for the best pair and the training, and runs that are jumped over."""
 
 
 def count_pairs(ids):
@@ -18,14 +18,15 @@ def count_pairs(ids):
     return counts
 
 
-def best_pair(counts):
-    def better(a, b):
-        return a if (counts[b], b[0], b[1]) < (counts[a], b[0] + 1, 0) and (counts[a] > counts[b] or a < b) else b
-
-    best = None
-    for pair in counts:
-        best = pair if best is None else better(pair, best)
-    return best
+def best_pair(counts, pairs=None):
+    pairs = list(counts) if pairs is None else pairs
+    if len(pairs) < 2:
+        return pairs[0] if pairs else None
+    half = len(pairs) // 2
+    left, right = best_pair(counts, pairs[:half]), best_pair(counts, pairs[half:])
+    if counts[left] == counts[right]:
+        return min(left, right)
+    return left if counts[left] > counts[right] else right
 
 
 def merge(ids, pair, new):

@@ -1,6 +1,5 @@
 """Library functions wherever there is one."""
 
-import codecs
 from bisect import bisect_right
 from itertools import accumulate, chain
 
@@ -15,7 +14,7 @@ def ids_to_text(ids):
     except ValueError:
         first = next(one for one in ids if not 0 <= one < 256)
         raise ValueError(f"{first} is no byte") from None
-    return codecs.decode(data, "utf-8", "replace")
+    return data.decode("utf-8", "replace")
 
 
 def character_starts(ids):
