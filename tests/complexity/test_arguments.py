@@ -88,7 +88,8 @@ def test_only_a_value_that_can_be_sent_is_a_literal(spec: str) -> None:
 
 def test_pairs_are_different_tuples() -> None:
     pairs = made("pairs 10*n below v")
-    assert len(set(pairs)) == 30 and {type(pair) for pair in pairs} == {tuple}
+    assert len(set(pairs)) == 30
+    assert {type(pair) for pair in pairs} == {tuple}
     assert {number for pair in pairs for number in pair} == set(range(7))
     assert pairs != sorted(pairs)
     with pytest.raises(ValueError, match="there are only 9 different pairs below 3"):
