@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -79,7 +81,7 @@ def _caught(evidence: ModuleEvidence, wrong: Misconception, report: Report) -> I
         yield Problem(f"{name} could not be graded: {report.message}", "Fix its code")
     elif not failed:
         yield Problem(f"{name} gets full marks: no check catches it", "Write a check that fails for it")
-    elif not any(check.asserted for check in failed):
+    elif not any(check.asserted or _refused(check) for check in failed):
         yield Problem(f"{name} never returns a wrong result, it only raises: {_first_line(failed[0])}", "Fix its code")
     elif wrong.values_right:
         if len(by_property) < len(failed):
@@ -288,6 +290,13 @@ def _too_slow(report: Report, check: CheckResult) -> Problem | None:
         return None
     fix = "Make its input smaller, or give it time: @worth(..., cpu_s=30), or limits = {cpu_s = 30} in module.toml"
     return Problem(f"the solution takes too long in {check.name}: {_first_line(check)}", fix)
+
+
+def _refused(check: CheckResult) -> bool:
+    """Whether the student's code raised a ValueError: refusing a right input is a belief, and not broken code."""
+    found = re.search(r" raised (\w+)", _first_line(check))
+    kind = getattr(builtins, found[1], None) if found else None
+    return isinstance(kind, type) and issubclass(kind, ValueError)
 
 
 def _first_line(check: CheckResult) -> str:

@@ -200,6 +200,14 @@ def test_a_misconception_that_only_raises(tiny: Course, body: str) -> None:
     assert "the misconception raises never returns a wrong result, it only raises" in problems(tiny)
 
 
+def test_a_misconception_may_refuse_what_is_right(tiny: Course) -> None:
+    """Strict decoding, for example, raises for half a character, and that is the mistake."""
+    path = misconceptions_of(tiny)
+    refuses = "raise UnicodeDecodeError('utf-8', b'', 0, 1, 'no text')"
+    path.write_text(f"{path.read_text()}\n\n# %% raises\nLIKELY = 'a'\nHINT = 'b'\n\n\ndef tiny(x):\n    {refuses}\n")
+    assert "only raises" not in problems(tiny)
+
+
 def test_a_function_and_a_constant_without_checks(tiny: Course) -> None:
     solution = tiny.solution(tiny.modules[0])
     extra = "\n\ndef more(x):\n    ### BEGIN SOLUTION\n    return x\n    ### END SOLUTION\n\n\nREFLECT_COST = None\n"
