@@ -91,7 +91,7 @@ def encode(text, merges):
     for piece in pieces(text):
         row = list(piece.encode("utf-8"))
         while len(row) > 1:
-            pair = min(zip(row, row[1:], strict=False), key=lambda pair: ranks.get(pair, len(merges)))
+            pair = min(zip(row, row[1:], strict=False), key=lambda pair: ranks.get(pair, len(ranks)))
             if pair not in ranks:
                 break
             joined, place = [], 0

@@ -86,7 +86,7 @@ def pieces(text):
 LIKELY = "pairs are merged in the order in which the text has them, and not in the order of learning"
 HINT = "With merges [(98, 99), (97, 98)], which pair of `abc` is merged first: the one on the left?"
 REPLACE = {
-    "pair = min(zip(row, row[1:], strict=False), key=lambda pair: ranks.get(pair, len(merges)))": (
+    "pair = min(zip(row, row[1:], strict=False), key=lambda pair: ranks.get(pair, len(ranks)))": (
         "pair = next((pair for pair in zip(row, row[1:], strict=False) if pair in ranks), None)"
     )
 }
@@ -116,7 +116,7 @@ def encode(text, merges):
 LIKELY = "the pair that was learned last is merged first"
 HINT = "Which of two pairs did module 02 merge first: the earlier or the later one? Do the same here."
 REPLACE = {
-    "pair = min(zip(row, row[1:], strict=False), key=lambda pair: ranks.get(pair, len(merges)))": (
+    "pair = min(zip(row, row[1:], strict=False), key=lambda pair: ranks.get(pair, len(ranks)))": (
         "pair = max(zip(row, row[1:], strict=False), key=lambda pair: ranks.get(pair, -1))"
     )
 }
@@ -131,7 +131,7 @@ def encode(text, merges):
     ids = []
     for piece in pieces(text):
         row = list(piece.encode("utf-8"))
-        pair = min(zip(row, row[1:], strict=False), key=lambda pair: ranks.get(pair, len(merges)), default=None)
+        pair = min(zip(row, row[1:], strict=False), key=lambda pair: ranks.get(pair, len(ranks)), default=None)
         place = 0
         while place < len(row):
             if pair in ranks and tuple(row[place : place + 2]) == pair:
@@ -176,7 +176,7 @@ def encode(text, merges):
     for piece in pieces(text):
         row = list(piece.encode("utf-8"))
         while len(row) > 1:
-            pair = min(zip(row, row[1:], strict=False), key=lambda pair: ranks.get(pair, len(merges)))
+            pair = min(zip(row, row[1:], strict=False), key=lambda pair: ranks.get(pair, len(ranks)))
             if pair not in ranks:
                 break
             joined, place = [], 0
@@ -203,7 +203,7 @@ def encode(text, merges):
     for piece in pieces(text):
         row = list(piece.encode("utf-8"))
         while len(row) > 1:
-            pair = min(zip(row, row[1:], strict=False), key=lambda pair: ranks.get(pair, len(merges)))
+            pair = min(zip(row, row[1:], strict=False), key=lambda pair: ranks.get(pair, len(ranks)))
             if pair not in ranks:
                 break
             place = len(row) - 2
@@ -236,62 +236,51 @@ LIKELY = "a piece of one byte has no pairs, and `min` of nothing raises an error
 HINT = "Encode the text `a`. What is zip(row, row[1:]) then?"
 REPLACE = {"while len(row) > 1:": "while True:"}
 
-# %% empty_text_raises
-LIKELY = "the empty text raises an error; it has no ids"
-HINT = "Encode an empty text. What should come back?"
-
-
-def encode(text, merges):
-    ranks = {pair: rank for rank, pair in enumerate(merges)}
-    ids, left = [], pieces(text)
-    while True:
-        row = list(left.pop(0).encode("utf-8"))
-        while len(row) > 1:
-            pair = min(zip(row, row[1:], strict=False), key=lambda pair: ranks.get(pair, len(merges)))
-            if pair not in ranks:
-                break
-            joined, place = [], 0
-            while place < len(row):
-                if tuple(row[place : place + 2]) == pair:
-                    joined.append(256 + ranks[pair])
-                    place += 2
-                else:
-                    joined.append(row[place])
-                    place += 1
-            row = joined
-        ids.extend(row)
-        if not left:
-            return ids
-
+# %% empty_text_gives_none
+LIKELY = "the empty text gives None; it has no ids, which is an empty list"
+HINT = "Encode an empty text. Could a caller loop over what comes back?"
+REPLACE = {"ids = []": "if not text:\n    return None\nids = []"}
 
 # %% merges_used_up
 LIKELY = "merges are taken out of the caller's list, so the list is empty after the call"
 HINT = "Call encode twice with the same list. Print the list after each call."
 VALUES_RIGHT = True
+REPLACE = {
+    "ranks = {pair: rank for rank, pair in enumerate(merges)}": (
+        "ranks = {}\nwhile merges:\n    ranks[merges.pop(0)] = len(ranks)"
+    )
+}
+
+# %% vocabulary_uses_merges_up
+LIKELY = "vocabulary takes the pairs out of the caller's list, so the list is empty after the call"
+HINT = "Call vocabulary twice with the same list. Print the list after each call."
+VALUES_RIGHT = True
 
 
-def encode(text, merges):
-    ranks = {}
+def vocabulary(merges):
+    tokens = [bytes([number]) for number in range(256)]
     while merges:
-        ranks[merges.pop(0)] = len(ranks)
-    ids = []
-    for piece in pieces(text):
-        row = list(piece.encode("utf-8"))
-        while len(row) > 1:
-            pair = min(zip(row, row[1:], strict=False), key=lambda pair: ranks.get(pair, len(ranks)))
-            if pair not in ranks:
-                break
-            joined, place = [], 0
-            while place < len(row):
-                if tuple(row[place : place + 2]) == pair:
-                    joined.append(256 + ranks[pair])
-                    place += 2
-                else:
-                    joined.append(row[place])
-                    place += 1
-            row = joined
-        ids.extend(row)
-    return ids
+        first, second = merges.pop(0)
+        tokens.append(tokens[first] + tokens[second])
+    return tokens
+
+
+# %% ids_used_up
+LIKELY = "ids are taken out of the caller's list, so the list is empty after the call"
+HINT = "Decode the same list twice. Print the list after each call."
+VALUES_RIGHT = True
+
+
+def decode(ids, merges):
+    tokens = vocabulary(merges)
+    data = bytearray()
+    ids.reverse()
+    while ids:
+        number = ids.pop()
+        if not 0 <= number < len(tokens):
+            raise ValueError(f"{number} is not an id")
+        data += tokens[number]
+    return data.decode("utf-8", errors="replace")
 
 
 # %% a_pass_for_each_merge
@@ -429,12 +418,14 @@ def decode(ids, merges):
     return data.decode("utf-8", errors="replace")
 
 
-# %% reflect_special_id_forgotten
-LIKELY = "the special id for the end of a text is counted as a merge"
-HINT = "256 ids are bytes, and one is special. What is left?"
+# %% reflect_too_simple
+LIKELY = "the special id counts as a merge, and each merge makes the longest token only one byte longer"
+HINT = "256 ids are bytes, and one is special. The first merge makes 2 bytes: can the second one join two of these?"
 REFLECT_MERGES_OF_GPT2 = 50001
-
-# %% reflect_one_byte_for_each_merge
-LIKELY = "each merge makes the longest token one byte longer; but it can join two long tokens"
-HINT = "The first merge makes 2 bytes. Can the second one join two of these?"
 REFLECT_LONGEST_TOKEN_OF_10_MERGES = 11
+
+# %% reflect_bytes_forgotten
+LIKELY = "the 256 single bytes count as merges, and the longest token is taken to have two bytes for each merge"
+HINT = "Which ids are there before the first merge? How long is a token of two tokens of 2 bytes?"
+REFLECT_MERGES_OF_GPT2 = 50256
+REFLECT_LONGEST_TOKEN_OF_10_MERGES = 20
