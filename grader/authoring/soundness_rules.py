@@ -149,8 +149,9 @@ def every_limit_can_fail(evidence: ModuleEvidence) -> Iterator[Problem]:
 
 
 def every_check_can_fail(evidence: ModuleEvidence) -> Iterator[Problem]:
-    """An assertion of every check fails for a wrong way. Code that raises does not count: it fails any check."""
-    failing = {check.name for _, report in evidence.misconceptions for check in report.checks if check.asserted}
+    """An assertion of every check fails for a wrong way, or one refuses. Other errors do not count: they fail any check."""
+    checks = [check for _, report in evidence.misconceptions for check in report.checks if check.outcome == "failed"]
+    failing = {check.name for check in checks if check.asserted or _refused(check)}
     for check in evidence.checks:
         if check.name not in failing:
             fix = "Make it assert something, or add a misconception that it catches"

@@ -160,6 +160,7 @@ ARGUMENT_KINDS: dict[str, ArgumentKind] = {
     "pairs": ArgumentKind(
         "pairs N below V", "list of N different tuples of two integers from 0 to V - 1, not sorted", _pairs
     ),
+    "tuple": ArgumentKind("tuple N below V", "the same as `list`, as a tuple", _perhaps_below),
     "dict": ArgumentKind("dict N", "dict from N words to the integers 0 to N - 1, not sorted", _exactly(1)),
     "size": ArgumentKind("size N", "the integer N", _exactly(1)),
     "value": ArgumentKind("value X", "the number X as a float, such as `value 2.5` or `value 1e-5`", _number),
@@ -242,6 +243,7 @@ def argument(spec: str, names: Mapping[str, int], rng: np.random.Generator) -> A
         case "pairs":
             return _made_pairs(parts, names, rng)
         case "text" | "words" | "sentence" | "list" | "dict":
+        case "text" | "words" | "sentence" | "list" | "tuple" | "dict":
             return _container(kind, parts, names, rng)
         case _:  # lengths
             count, longest = _sizes(parts, names)
@@ -249,12 +251,14 @@ def argument(spec: str, names: Mapping[str, int], rng: np.random.Generator) -> A
 
 
 def _container(kind: str, parts: list[str], names: Mapping[str, int], rng: np.random.Generator) -> Any:
-    """Make a text, list or dict. Costs must not depend on chance: so every different item is there equally often."""
+    """Make a text, list, tuple or dict. Costs must not depend on chance: so every different item is there equally often."""
     count, *rest = _sizes([part for part in parts if part != "below"], names)
     numbers: list[int] = rng.permutation(np.arange(count) % (rest[0] if rest else max(1, count))).tolist()
     match kind:
         case "list":
             return numbers
+        case "tuple":
+            return tuple(numbers)
         case "text":
             return "".join(chr(ord("a") + one if one < 26 else 0x20000 + one) for one in numbers)
         case "dict":

@@ -408,19 +408,19 @@ def cut_to_fit(ids, limit):
 
 
 # %% reflect_utf_16
-LIKELY = "these are the numbers of UTF-16, which has 2 bytes for most characters; UTF-8 has 1 to 4"
+LIKELY = "2 bytes for a character are those of UTF-16; UTF-8 has 1 to 4"
 HINT = "Print `len(text_to_ids(\"🌳\"))` and `len(text_to_ids(\"a\" * 1000))`."
 REFLECT_MOST_BYTES_OF_A_CHARACTER = 2
 REFLECT_BYTES_OF_1000_ASCII_CHARACTERS = 2000
 
 # %% reflect_three_bytes
-LIKELY = "3 bytes are those of 木; ASCII has 1, and 🌳 has more than 3"
+LIKELY = "3 bytes for a character are those of 木; UTF-8 has 1 to 4"
 HINT = "Print `len(text_to_ids(\"🌳\"))` and `len(text_to_ids(\"a\" * 1000))`."
 REFLECT_MOST_BYTES_OF_A_CHARACTER = 3
 REFLECT_BYTES_OF_1000_ASCII_CHARACTERS = 3000
 
 # %% reflect_bits
-LIKELY = "these are numbers of bits, but a byte is 8 bits"
+LIKELY = "this is a number of bits, but a byte is 8 bits"
 HINT = "Print `len(text_to_ids(\"🌳\"))` and `len(text_to_ids(\"a\" * 1000))`."
 REFLECT_MOST_BYTES_OF_A_CHARACTER = 32
 REFLECT_BYTES_OF_1000_ASCII_CHARACTERS = 8000

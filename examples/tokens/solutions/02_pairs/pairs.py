@@ -166,13 +166,13 @@ if __name__ == "__main__":
 # %% [markdown]
 # ## Reflect
 #
-# Replace each `None` (or assign the answers below). After 1000 merges, how many different ids are there, with the bytes? A
-# text has 500 bytes, and 10 merges each replace their pair in 20 places. How many ids are left?
+# Replace each `None` (or assign the answers below). A text has 500 bytes. The first merge replaces its pair in 20 places. How
+# many ids are left? Nine more merges replace their pairs in 20 places each. How many are left then?
 
 # %%
-REFLECT_IDS_AFTER_1000_MERGES = None
+REFLECT_LENGTH_AFTER_1_MERGE = None
 REFLECT_LENGTH_AFTER_10_MERGES = None
 ### BEGIN SOLUTION
-REFLECT_IDS_AFTER_1000_MERGES = 1256
+REFLECT_LENGTH_AFTER_1_MERGE = 480
 REFLECT_LENGTH_AFTER_10_MERGES = 300
 ### END SOLUTION

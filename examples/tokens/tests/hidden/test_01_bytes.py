@@ -246,7 +246,7 @@ def test_cut_to_fit_keeps_what_fits(student):
         assert_equal(with_another, ids, of=f"room for {text!r}, with ! behind it")
 
 
-@worth(0.5, "nothing fits into 0 bytes", target="cut_to_fit")
+@worth(1, "nothing fits into 0 bytes", target="cut_to_fit")
 def test_cut_to_fit_of_nothing(student):
     results = student.cut_to_fit.call_many([arguments([], 0), arguments([], 3), arguments([195, 169], 0)])
     assert_equal(results, [[], [], []])
