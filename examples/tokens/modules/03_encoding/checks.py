@@ -12,9 +12,9 @@ def test_vocabulary_of_the_lesson(student):
     assert_equal(tokens[256:], [b"th", b" th", b"in", b" the", b" thin"], of="the entries from 256 on")
 
 
-@worth(1, "a new piece begins at every space", target="pieces")
-def test_pieces_of_the_lesson(student):
-    assert_equal(student.pieces("that thing they"), ["that", " thing", " they"])
+@worth(1, "a new chunk begins at every space", target="chunks")
+def test_chunks_of_the_lesson(student):
+    assert_equal(student.chunks("that thing they"), ["that", " thing", " they"])
 
 
 @worth(1.5, "the text of the lesson has the ids of the lesson", target="encode")

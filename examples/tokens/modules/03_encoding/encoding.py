@@ -38,27 +38,27 @@ if __name__ == "__main__":
     assert vocabulary(MERGES)[260] == b" thin", "257 is ' th', and 258 is 'in'"
 
 # %% [markdown]
-# ## Build 2: pieces
+# ## Build 2: chunks
 #
-# One piece for each word, with the space before it. No merge reaches from one piece into the next.
+# One chunk for each word, with the space before it. No merge reaches from one chunk into the next.
 
 
 # %%
-def pieces(text):
-    """Cut a text into pieces, and return them as a list of strings. A new piece begins at every space.
+def chunks(text):
+    """Cut a text into chunks, and return them as a list of strings. A new chunk begins at every space.
 
-    - Nothing is lost: the pieces, joined, are the text. "that thing" has the pieces "that" and " thing".
-    - Only the space " " begins a piece; a line break and a tab are ordinary characters.
-    - Two spaces in a row begin two pieces: "a  b" has the pieces "a", " " and " b".
-    - No piece is empty. The empty text has no pieces.
+    - Nothing is lost: the chunks, joined, are the text. "that thing" has the chunks "that" and " thing".
+    - Only the space " " begins a chunk; a line break and a tab are ordinary characters.
+    - Two spaces in a row begin two chunks: "a  b" has the chunks "a", " " and " b".
+    - No chunk is empty. The empty text has no chunks.
     """
     raise NotImplementedError
 
 
 # %%
 if __name__ == "__main__":
-    print("pieces:", pieces("that thing they think then"))
-    assert pieces("that  thing") == ["that", " ", " thing"], "a new piece begins at every space"
+    print("chunks:", chunks("that thing they think then"))
+    assert chunks("that  thing") == ["that", " ", " thing"], "a new chunk begins at every space"
 
 # %% [markdown]
 # ## Build 3: encode
@@ -68,15 +68,15 @@ if __name__ == "__main__":
 def encode(text, merges):
     """Return the ids of a text, as a list of integers.
 
-    Each piece of the text (see `pieces`) is encoded alone, and the ids of all pieces are put in a row.
+    Each chunk of the text (see `chunks`) is encoded alone, and the ids of all chunks are put in a row.
 
-    - A piece begins as its bytes in UTF-8, one id for each byte.
+    - A chunk begins as its bytes in UTF-8, one id for each byte.
     - Of all pairs of neighbours that are in merges, the one that was learned first is merged first: everywhere in the
-      piece, from left to right. Then the next one, until no pair is left. `merges` is as in `vocabulary`.
+      chunk, from left to right. Then the next one, until no pair is left. `merges` is as in `vocabulary`.
     - With the merge (97, 97), "aaa" becomes 256, 97: an id is part of one merge at a time.
     - The empty text has no ids.
     - Time: the steps grow like the length of the text plus the number of merges, for words of ordinary length. Do not
-      go through all merges for each piece, nor through the complete text for each merge. Does not change merges.
+      go through all merges for each chunk, nor through the complete text for each merge. Does not change merges.
     """
     raise NotImplementedError
 

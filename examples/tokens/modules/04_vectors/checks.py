@@ -5,7 +5,9 @@ import numpy as np
 from grader.testing import Tolerance, array_like, assert_close, assert_raises, worth
 
 # The example of the lesson.
-TABLE = np.array([[0.1, 0.2, 0.3, 0.4], [1, 0, 0, 0], [0, 1, 0, 0], [0.5, 0.5, -0.5, -0.5], [2, -1, 0, 1], [0, 0, 0, 1]])
+TABLE = np.array(
+    [[0.1, 0.2, 0.3, 0.4], [1, 0, 0, 0], [0, 1, 0, 0], [0.5, 0.5, -0.5, -0.5], [2, -1, 0, 1], [0, 0, 0, 1]]
+)
 IDS = [4, 0, 4]
 LESSON = Tolerance(0.0, 6e-5)  # the lesson has four decimals
 
@@ -45,6 +47,8 @@ def test_embed_of_the_lesson(student):
     assert_close(student.embed(IDS, TABLE, positions), expected)
 
 
-@worth(0.5, "a text that is too long raises a ValueError that names its length and the number of positions", target="embed")
+@worth(
+    0.5, "a text that is too long raises a ValueError that names its length and the number of positions", target="embed"
+)
 def test_embed_of_a_long_text(student):
     assert_raises(ValueError, lambda: student.embed(IDS, TABLE, np.ones((2, 4))), 3, 2)

@@ -37,47 +37,47 @@ HINT = "What is the type of the first entry? A byte is not always a character."
 REPLACE = {"tokens = [bytes([number]) for number in range(256)]": "tokens = [chr(number) for number in range(256)]"}
 
 # %% space_behind
-LIKELY = "the space belongs to the word before it; here it begins the next piece"
-HINT = "What are the pieces of `that thing`? With which one does the space go?"
+LIKELY = "the space belongs to the word before it; here it begins the next chunk"
+HINT = "What are the chunks of `that thing`? With which one does the space go?"
 
 
-def pieces(text):
+def chunks(text):
     return re.findall("[^ ]* |[^ ]+", text)
 
 
 # %% spaces_lost
-LIKELY = "`split()` drops the spaces, so the pieces, joined, are not the text any more"
-HINT = "Join your pieces again. Is it the same text?"
+LIKELY = "`split()` drops the spaces, so the chunks, joined, are not the text any more"
+HINT = "Join your chunks again. Is it the same text?"
 
 
-def pieces(text):
+def chunks(text):
     return text.split()
 
 
 # %% spaces_in_a_row_are_one
-LIKELY = "two spaces in a row become one, or begin only one piece"
-HINT = "Try a text with two spaces in a row. A new piece begins at every space."
+LIKELY = "two spaces in a row become one, or begin only one chunk"
+HINT = "Try a text with two spaces in a row. A new chunk begins at every space."
 
 
-def pieces(text):
+def chunks(text):
     return re.findall(" *[^ ]+| +", text)
 
 
 # %% any_white_space
-LIKELY = "line breaks and tabs begin a piece, too"
-HINT = "Try `one\\ntwo`. Only the space begins a new piece."
+LIKELY = "line breaks and tabs begin a chunk, too"
+HINT = "Try `one\\ntwo`. Only the space begins a new chunk."
 
 
-def pieces(text):
+def chunks(text):
     return re.findall(r"\s\S*|\S+", text)
 
 
-# %% empty_pieces
-LIKELY = "there is an empty piece before a first space, and one for the empty text"
-HINT = "What is pieces(' a')? And what is pieces('')?"
+# %% empty_chunks
+LIKELY = "there is an empty chunk before a first space, and one for the empty text"
+HINT = "What is chunks(' a')? And what is chunks('')?"
 
 
-def pieces(text):
+def chunks(text):
     first, *rest = text.split(" ")
     return [first, *(" " + word for word in rest)]
 
@@ -101,8 +101,8 @@ def encode(text, merges):
     known = {token: number for number, token in reversed(list(enumerate(tokens)))}
     longest = max(map(len, tokens))
     ids = []
-    for piece in pieces(text):
-        row, place = piece.encode("utf-8"), 0
+    for chunk in chunks(text):
+        row, place = chunk.encode("utf-8"), 0
         while place < len(row):
             end = min(len(row), place + longest)
             while row[place:end] not in known:
@@ -122,15 +122,15 @@ REPLACE = {
 }
 
 # %% one_pass_only
-LIKELY = "each piece is gone through once: a merged id is never merged again"
+LIKELY = "each chunk is gone through once: a merged id is never merged again"
 HINT = "What does `aaaa` become with merges [(97, 97), (256, 256)]? Is it one id?"
 
 
 def encode(text, merges):
     ranks = {pair: rank for rank, pair in enumerate(merges)}
     ids = []
-    for piece in pieces(text):
-        row = list(piece.encode("utf-8"))
+    for chunk in chunks(text):
+        row = list(chunk.encode("utf-8"))
         pair = min(zip(row, row[1:], strict=False), key=lambda pair: ranks.get(pair, len(ranks)), default=None)
         place = 0
         while place < len(row):
@@ -151,8 +151,8 @@ HINT = "What does `abab` become with the merge (97, 98)? There are two places."
 def encode(text, merges):
     ranks = {pair: rank for rank, pair in enumerate(merges)}
     ids = []
-    for piece in pieces(text):
-        row, used = list(piece.encode("utf-8")), set()
+    for chunk in chunks(text):
+        row, used = list(chunk.encode("utf-8")), set()
         while True:
             left = [pair for pair in zip(row, row[1:], strict=False) if pair in ranks and pair not in used]
             if not left:
@@ -173,8 +173,8 @@ HINT = "What does `aaa` become with the merge (97, 97)? How many bytes do your i
 def encode(text, merges):
     ranks = {pair: rank for rank, pair in enumerate(merges)}
     ids = []
-    for piece in pieces(text):
-        row = list(piece.encode("utf-8"))
+    for chunk in chunks(text):
+        row = list(chunk.encode("utf-8"))
         while len(row) > 1:
             pair = min(zip(row, row[1:], strict=False), key=lambda pair: ranks.get(pair, len(ranks)))
             if pair not in ranks:
@@ -200,8 +200,8 @@ HINT = "What does `aaa` become with the merge (97, 97)? Which two of the three a
 def encode(text, merges):
     ranks = {pair: rank for rank, pair in enumerate(merges)}
     ids = []
-    for piece in pieces(text):
-        row = list(piece.encode("utf-8"))
+    for chunk in chunks(text):
+        row = list(chunk.encode("utf-8"))
         while len(row) > 1:
             pair = min(zip(row, row[1:], strict=False), key=lambda pair: ranks.get(pair, len(ranks)))
             if pair not in ranks:
@@ -216,10 +216,10 @@ def encode(text, merges):
     return ids
 
 
-# %% across_pieces
+# %% across_chunks
 LIKELY = "the text is encoded as one row, so a merge can join the end of a word with the next space"
-HINT = "With the merge (97, 32), what should `a b` give? Are `a` and the space in one piece?"
-REPLACE = {"for piece in pieces(text):": "for piece in [text]:"}
+HINT = "With the merge (97, 32), what should `a b` give? Are `a` and the space in one chunk?"
+REPLACE = {"for chunk in chunks(text):": "for chunk in [text]:"}
 
 # %% new_ids_from_257
 LIKELY = "the first merge makes the id 257; it should be 256"
@@ -229,10 +229,10 @@ REPLACE = {"joined.append(256 + ranks[pair])": "joined.append(257 + ranks[pair])
 # %% characters_instead_of_bytes
 LIKELY = "a text begins as the numbers of its characters (`ord`), and not as its bytes in UTF-8"
 HINT = "Encode `é` without merges. It is one character, but how many bytes?"
-REPLACE = {'row = list(piece.encode("utf-8"))': "row = [ord(sign) for sign in piece]"}
+REPLACE = {'row = list(chunk.encode("utf-8"))': "row = [ord(sign) for sign in chunk]"}
 
 # %% raises_without_pairs
-LIKELY = "a piece of one byte has no pairs, and `min` of nothing raises an error"
+LIKELY = "a chunk of one byte has no pairs, and `min` of nothing raises an error"
 HINT = "Encode the text `a`. What is zip(row, row[1:]) then?"
 REPLACE = {"while len(row) > 1:": "while True:"}
 
@@ -285,12 +285,12 @@ def decode(ids, merges):
 
 # %% a_pass_for_each_merge
 LIKELY = "the complete text is gone through once for each merge in the list, also for those that it does not have"
-HINT = "A model has 50000 merges. Put them into a dictionary, and ask it for the pairs that a piece really has."
+HINT = "A model has 50000 merges. Put them into a dictionary, and ask it for the pairs that a chunk really has."
 COSTLY = True
 
 
 def encode(text, merges):
-    rows = [list(piece.encode("utf-8")) for piece in pieces(text)]
+    rows = [list(chunk.encode("utf-8")) for chunk in chunks(text)]
     for number, pair in enumerate(merges, start=256):
         for row in rows:
             place = 0
@@ -303,13 +303,13 @@ def encode(text, merges):
 
 # %% the_text_again_for_each_place
 LIKELY = "after each single merge the complete text is searched again, from its beginning"
-HINT = "A text twice as long has twice as many places, and each search takes twice as long. Go on piece by piece."
+HINT = "A text twice as long has twice as many places, and each search takes twice as long. Go on chunk by chunk."
 COSTLY = True
 
 
 def encode(text, merges):
     ranks = {pair: rank for rank, pair in enumerate(merges)}
-    rows = [list(piece.encode("utf-8")) for piece in pieces(text)]
+    rows = [list(chunk.encode("utf-8")) for chunk in chunks(text)]
     while True:
         pairs = [
             (ranks[pair], at, place)

@@ -11,7 +11,9 @@
 import numpy as np
 
 # The example of the lesson: a table for six ids with vectors of width 4, and a text of three ids.
-TABLE = np.array([[0.1, 0.2, 0.3, 0.4], [1, 0, 0, 0], [0, 1, 0, 0], [0.5, 0.5, -0.5, -0.5], [2, -1, 0, 1], [0, 0, 0, 1]])
+TABLE = np.array(
+    [[0.1, 0.2, 0.3, 0.4], [1, 0, 0, 0], [0, 1, 0, 0], [0.5, 0.5, -0.5, -0.5], [2, -1, 0, 1], [0, 0, 0, 1]]
+)
 IDS = [4, 0, 4]
 
 # %% [markdown]

@@ -7,14 +7,14 @@ from grader.testing import arguments, assert_equal, assert_raises, worth
 WORDS = ("that", "thing", "they", "think", "then", "naïve", "the\nend", "tea")
 
 
-def oracle_pieces(text):
-    return [piece for piece in text.replace(" ", "\0 ").split("\0") if piece]
+def oracle_chunks(text):
+    return [chunk for chunk in text.replace(" ", "\0 ").split("\0") if chunk]
 
 
 def oracle_encode(text, merges):
     ids = []
-    for piece in oracle_pieces(text):
-        row = "".join(map(chr, piece.encode("utf-8")))
+    for chunk in oracle_chunks(text):
+        row = "".join(map(chr, chunk.encode("utf-8")))
         for number, (first, second) in enumerate(merges, start=256):
             row = row.replace(chr(first) + chr(second), chr(number))
         ids += map(ord, row)
@@ -25,7 +25,7 @@ def learned(text, count):
     """Return up to `count` merges that the text has, the most frequent pair first."""
     merges = []
     while len(merges) < count:
-        rows = [oracle_encode(piece, merges) for piece in oracle_pieces(text)]
+        rows = [oracle_encode(chunk, merges) for chunk in oracle_chunks(text)]
         pairs = Counter(pair for row in rows for pair in zip(row, row[1:], strict=False))
         if not pairs:
             break
@@ -93,36 +93,38 @@ def test_vocabulary_joins_two_parts(student, rng):
     assert_equal(tokens[-4:], expected, of="the last four entries")
 
 
-# pieces -------------------------------------------------------------------------------------------------
+# chunks -------------------------------------------------------------------------------------------------
 
 
-@worth(1, "the pieces of other texts are right", target="pieces")
-def test_pieces_of_other_texts(student, shown):
-    shown(student, "pieces")
+@worth(1, "the chunks of other texts are right", target="chunks")
+def test_chunks_of_other_texts(student, shown):
+    shown(student, "chunks")
 
 
-@worth(1.5, "the pieces, joined, are the text", target="pieces")
-def test_pieces_lose_nothing(student, rng):
+@worth(1.5, "the chunks, joined, are the text", target="chunks")
+def test_chunks_lose_nothing(student, rng):
     for text in ("  ".join(rng.permutation(WORDS).tolist()), " a ", "a\tb\nc", "   "):
-        assert_equal("".join(list_of(str, student.pieces(text))), text, of="the pieces, joined")
+        assert_equal("".join(list_of(str, student.chunks(text))), text, of="the chunks, joined")
 
 
-@worth(1.5, "a piece has a space only at its beginning, and only the first piece may begin without one", target="pieces")
-def test_pieces_begin_at_spaces(student, rng):
+@worth(
+    1.5, "a chunk has a space only at its beginning, and only the first chunk may begin without one", target="chunks"
+)
+def test_chunks_begin_at_spaces(student, rng):
     text = " ".join(rng.permutation(WORDS).tolist())
-    found = list_of(str, student.pieces(text))
-    assert_equal(len(found), len(WORDS), of="the number of pieces")
-    assert_equal([piece.rfind(" ") for piece in found], [-1] + [0] * (len(WORDS) - 1), of="where the last spaces are")
+    found = list_of(str, student.chunks(text))
+    assert_equal(len(found), len(WORDS), of="the number of chunks")
+    assert_equal([chunk.rfind(" ") for chunk in found], [-1] + [0] * (len(WORDS) - 1), of="where the last spaces are")
 
 
-@worth(0.5, "every space begins a piece of its own, also where several follow each other", target="pieces")
-def test_pieces_of_many_spaces(student):
-    assert_equal(student.pieces("a   b  "), ["a", " ", " ", " b", " ", " "])
+@worth(0.5, "every space begins a chunk of its own, also where several follow each other", target="chunks")
+def test_chunks_of_many_spaces(student):
+    assert_equal(student.chunks("a   b  "), ["a", " ", " ", " b", " ", " "])
 
 
-@worth(0.5, "no piece is empty, and the empty text has none", target="pieces")
-def test_pieces_are_not_empty(student):
-    assert_equal(student.pieces.call_many([arguments(""), arguments(" a")]), [[], [" a"]])
+@worth(0.5, "no chunk is empty, and the empty text has none", target="chunks")
+def test_chunks_are_not_empty(student):
+    assert_equal(student.chunks.call_many([arguments(""), arguments(" a")]), [[], [" a"]])
 
 
 # encode -------------------------------------------------------------------------------------------------
@@ -152,7 +154,7 @@ def test_encode_merges_again(student, rng):
     assert_equal(student.encode(text_of(a, b) * 3, merges), [258])
 
 
-@worth(1.5, "a pair is merged everywhere in a piece, from left to right", target="encode")
+@worth(1.5, "a pair is merged everywhere in a chunk, from left to right", target="encode")
 def test_encode_merges_everywhere(student, rng):
     a, b, c = letters(rng, 3)
     texts = [text_of(a, b, c, a, b, c, a, b), text_of(a, a, a, c, a, a), text_of(a, a, a, a, a)]
@@ -160,19 +162,19 @@ def test_encode_merges_everywhere(student, rng):
     assert_equal(found, [[256, c, 256, c, 256], [257, a, c, 257], [257, 257, a]])
 
 
-@worth(1.5, "a merge never reaches from one piece into the next", target="encode")
-def test_encode_keeps_pieces_apart(student, rng):
+@worth(1.5, "a merge never reaches from one chunk into the next", target="encode")
+def test_encode_keeps_chunks_apart(student, rng):
     a, b = letters(rng, 2)
     merges = [(a, 32), (32, 32), (32, b)]
     found = student.encode.call_many([arguments(text_of(a, 32, b), merges), arguments(text_of(a, 32, 32, a), merges)])
     assert_equal(found, [[a, 258], [a, 32, 32, a]])
 
 
-@worth(1, "the ids of a text are those of its pieces, in a row", target="encode")
-def test_encode_takes_each_piece_alone(student, rng):
+@worth(1, "the ids of a text are those of its chunks, in a row", target="encode")
+def test_encode_takes_each_chunk_alone(student, rng):
     across = [(word.encode()[-1], 32) for word in dict.fromkeys(WORDS)]
     text = " ".join(rng.permutation(WORDS).tolist())
-    calls = [arguments(one, [*across, (116, 104)]) for one in (text, *oracle_pieces(text))]
+    calls = [arguments(one, [*across, (116, 104)]) for one in (text, *oracle_chunks(text))]
     together, *alone = student.encode.call_many(calls)
     assert_equal(together, [number for ids in alone for number in list_of(int, ids)])
 

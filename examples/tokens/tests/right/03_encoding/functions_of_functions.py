@@ -1,4 +1,5 @@
 """Recursion, regular expressions and reduce; the table of ranks is asked with try."""
+
 import functools
 import re
 
@@ -9,7 +10,7 @@ def vocabulary(merges):
     return functools.reduce(lambda tokens, pair: tokens + [tokens[pair[0]] + tokens[pair[1]]], merges, list(SINGLES))
 
 
-def pieces(text):
+def chunks(text):
     return [match.group() for match in re.finditer(r"\ [^\ ]*|[^\ ]+", text)]
 
 
@@ -32,7 +33,7 @@ def encode(text, merges):
         place = next((i for i in range(len(row) - 1) if (row[i], row[i + 1]) == pair), None)
         return row if place is None else row[:place] + [new] + join(row[place + 2 :], pair, new)
 
-    return [number for piece in pieces(text) for number in solve(list(piece.encode()))]
+    return [number for chunk in chunks(text) for number in solve(list(chunk.encode()))]
 
 
 def decode(ids, merges):

@@ -1,4 +1,5 @@
-"""All pieces together: in each round the best pair of the complete text is merged in every piece."""
+"""All chunks together: in each round the best pair of the complete text is merged in every chunk."""
+
 from itertools import pairwise
 
 
@@ -12,7 +13,7 @@ def vocabulary(merges):
     return [bytes_of(number) for number in range(256 + len(merges))]
 
 
-def pieces(text):
+def chunks(text):
     starts = [at for at, sign in enumerate(text) if sign == " " or at == 0]
     ends = starts[1:] + [len(text)]
     return [text[start:end] for start, end in zip(starts, ends)]
@@ -20,7 +21,7 @@ def pieces(text):
 
 def encode(text, merges):
     order = {pair: k for k, pair in enumerate(merges)}
-    rows = [[*piece.encode("utf-8")] for piece in pieces(text)]
+    rows = [[*chunk.encode("utf-8")] for chunk in chunks(text)]
     while True:
         present = {order[pair] for row in rows for pair in pairwise(row) if pair in order}
         if not present:

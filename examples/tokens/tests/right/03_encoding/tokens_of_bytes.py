@@ -1,4 +1,4 @@
-"""Tokens are bytes, and the vocabulary is a dictionary from bytes to ids; each different piece is encoded once."""
+"""Tokens are bytes, and the vocabulary is a dictionary from bytes to ids; each different chunk is encoded once."""
 
 
 def vocabulary(merges):
@@ -9,7 +9,7 @@ def vocabulary(merges):
     return list(tokens.values())
 
 
-def pieces(text):
+def chunks(text):
     parts = text.split(" ")
     cut = [parts[0]] + [f" {part}" for part in parts[1:]]
     return [part for part in cut if part]
@@ -19,15 +19,15 @@ def encode(text, merges):
     new_id = dict(zip(merges, range(256, 256 + len(merges))))
     known = {}
 
-    def ids_of(piece):
-        if piece not in known:
-            ids = tuple(piece.encode("utf8"))
+    def ids_of(chunk):
+        if chunk not in known:
+            ids = tuple(chunk.encode("utf8"))
             while candidates := [new_id[p] for p in zip(ids, ids[1:]) if p in new_id]:
                 ids = merged(ids, merges[min(candidates) - 256], min(candidates))
-            known[piece] = ids
-        return known[piece]
+            known[chunk] = ids
+        return known[chunk]
 
-    return [number for piece in pieces(text) for number in ids_of(piece)]
+    return [number for chunk in chunks(text) for number in ids_of(chunk)]
 
 
 def merged(ids, pair, new):

@@ -1,4 +1,5 @@
 """A linked list of ids with a heap of pairs, as fast encoders have it: (rank, place) gives both orders at once."""
+
 import heapq
 import re
 
@@ -12,8 +13,8 @@ def vocabulary(merges):
     return tokens
 
 
-def pieces(text: str) -> list[str]:
-    return [piece for piece in re.split("(?= )", text) if piece]
+def chunks(text: str) -> list[str]:
+    return [chunk for chunk in re.split("(?= )", text) if chunk]
 
 
 class Row:
@@ -52,8 +53,8 @@ def encode(text, merges):
     for rank, pair in enumerate(merges):
         ranks.setdefault(pair, rank)
     ids = []
-    for piece in pieces(text):
-        ids += Row(piece.encode(), ranks).run()
+    for chunk in chunks(text):
+        ids += Row(chunk.encode(), ranks).run()
     return ids
 
 

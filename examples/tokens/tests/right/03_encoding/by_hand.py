@@ -11,7 +11,7 @@ def vocabulary(merges):
     return result
 
 
-def pieces(text):
+def chunks(text):
     result = []
     current = ""
     for c in text:
@@ -29,7 +29,7 @@ def encode(text, merges):
     for i in range(len(merges)):
         numbers[merges[i]] = 256 + i
     result = []
-    for word in pieces(text):
+    for word in chunks(text):
         ids = []
         for b in word.encode():
             ids.append(b)
