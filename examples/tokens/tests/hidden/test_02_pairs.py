@@ -244,7 +244,7 @@ def test_train_learns_parts_of_the_text(student):
     assert_equal(len(merges), 12, of="the number of merges")
     spelled = {one: bytes([one]) for one in range(256)}
     for new, (left, right) in enumerate(merges, 256):
-        assert left in spelled and right in spelled, f"the merge ({left}, {right}) uses an id that does not exist then"
+        assert {left, right} <= spelled.keys(), f"the merge ({left}, {right}) uses an id that does not exist then"
         spelled[new] = spelled[left] + spelled[right]
         assert data.count(spelled[new]) > 1, f"the id {new} stands for {spelled[new]!r}, which does not come twice"
 
