@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from grader.authoring.build import build_module, new_module
+from grader.authoring.golden_file import golden_text
 from grader.authoring.misconceptions import read_misconceptions
 from grader.authoring.soundness import check_module, check_modules
 from grader.course.course import Course, read_course
@@ -393,6 +394,14 @@ class TestMisconceptions:
 
     def test_every_module_has_its_list(self, course: Course) -> None:
         assert set(LISTED) == {module.name for module in course.modules}
+
+
+def test_a_golden_file_keeps_half_a_character() -> None:
+    """A lone surrogate is a text in Python, and has no UTF-8."""
+    data = {"text": {"\ud800": "é\udfff"}}
+    written = golden_text(data).encode()
+    assert b"\\ud800" in written
+    assert json.loads(written) == data
 
 
 def test_the_golden_file_has_the_points_and_names_no_hidden_check(course: Course) -> None:
