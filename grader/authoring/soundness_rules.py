@@ -149,7 +149,7 @@ def every_limit_can_fail(evidence: ModuleEvidence) -> Iterator[Problem]:
 
 
 def every_check_can_fail(evidence: ModuleEvidence) -> Iterator[Problem]:
-    """An assertion of every check fails for a wrong way, or one refuses. Other errors fail any check: they do not count."""
+    """Every check fails a wrong way by an assertion or a refusal. Other errors do not count: they fail any check."""
     checks = [check for _, report in evidence.misconceptions for check in report.checks if check.outcome == "failed"]
     failing = {check.name for check in checks if check.asserted or _refused(check)}
     for check in evidence.checks:

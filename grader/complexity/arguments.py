@@ -250,7 +250,7 @@ def argument(spec: str, names: Mapping[str, int], rng: np.random.Generator) -> A
 
 
 def _container(kind: str, parts: list[str], names: Mapping[str, int], rng: np.random.Generator) -> Any:
-    """Make a text, list, tuple or dict. Every different item is there equally often: costs must not depend on chance."""
+    """Make a text, list, tuple or dict, with every item equally often: costs must not depend on chance."""
     count, *rest = _sizes([part for part in parts if part != "below"], names)
     numbers: list[int] = rng.permutation(np.arange(count) % (rest[0] if rest else max(1, count))).tolist()
     match kind:

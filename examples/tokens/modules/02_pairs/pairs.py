@@ -1,8 +1,8 @@
 # %% [markdown]
 # # 02 · Pairs of bytes
 #
-# Bytes are small numbers, but there are many of them: a page has thousands. *Byte-pair encoding* makes texts shorter. It
-# looks for the pair of neighbours that comes most often, gives it a new id, and does so again and again.
+# Bytes are small numbers, but there are many of them: a page has thousands. *Byte-pair encoding* makes texts
+# shorter. It looks for the pair of neighbours that comes most often, gives it a new id, and does so again and again.
 #
 # Work through the four functions in order. After each one, run the cell that tries it (or the whole file), then run
 # `attn test pairs`. The lesson is in `README.md`, next to this file.
@@ -10,7 +10,8 @@
 # %% [markdown]
 # ## Build 1: count pairs
 #
-# Which two ids stand side by side most often? One thing needs care: in `aaa`, the middle `a` can be part of one pair only.
+# Which two ids stand side by side most often? One thing needs care: in `aaa`, the middle `a` can be part of only one
+# pair.
 
 
 # %%
@@ -74,7 +75,8 @@ def merge(ids, pair, new):
 
     ids: a list of integers; pair: a tuple (left, right); new: an integer.
 
-    - Goes from left to right, and an id that was merged is not used again: merging (7, 7) to 9 in [7, 7, 7] gives [9, 7].
+    - Goes from left to right, and an id that was merged is not used again: merging (7, 7) to 9 in [7, 7, 7] gives
+      [9, 7].
     - Goes through ids once: a new id is not merged again in the same call, even if it is part of the pair.
     - ids is not modified.
     - The number of steps grows no faster than the length of ids.
@@ -97,12 +99,12 @@ if __name__ == "__main__":
 
 # %%
 def train(text, count):
-    """Learn at most `count` merges from a text. Return them as a list of pairs, in the order in which they were learned.
+    """Learn at most `count` merges from a text. Return them as a list of pairs, in the order of learning.
 
     text: a string; it begins as its bytes in UTF-8, with ids from 0 to 255. count: an integer, 0 or more.
 
-    - Each step takes the best pair of the ids that the steps before have left, and merges it everywhere. The first merge
-      makes the id 256, the second 257, and so on: merges[i] makes the id 256 + i.
+    - Each step takes the best pair of the ids that the steps before have left, and merges it everywhere. The first
+      merge makes the id 256, the second 257, and so on: merges[i] makes the id 256 + i.
     - Stops before `count` merges if no pair has a count of 2 or more: a pair that comes once is not worth an id.
     - Returns pairs as tuples of two integers.
     """
@@ -132,8 +134,8 @@ if __name__ == "__main__":
 # %% [markdown]
 # ## Reflect
 #
-# Replace each `None` (or assign the answers below). A text has 500 bytes. The first merge replaces its pair in 20 places. How
-# many ids are left? Nine more merges replace their pairs in 20 places each. How many are left then?
+# Replace each `None` (or assign the answers below). A text has 500 bytes. The first merge replaces its pair in 20
+# places. How many ids are left? Nine more merges replace their pairs in 20 places each. How many are left then?
 
 # %%
 REFLECT_LENGTH_AFTER_1_MERGE = None

@@ -4,8 +4,8 @@
 # A model computes with numbers, and a text is made of characters. So the first question of every language model is:
 # which numbers stand for this text?
 #
-# The answer here is the same as in most models: the bytes of the text in UTF-8. There are 256 of them, and every text in
-# every language can be written with these.
+# The answer here is the same as in most models: the bytes of the text in UTF-8. There are 256 different bytes, and
+# every text in every language can be written with these.
 #
 # Work through the four functions in order. After each one, run the cell that tries it (or the whole file), then run
 # `attn test bytes`. The lesson is in `README.md`, next to this file.
@@ -40,7 +40,7 @@ if __name__ == "__main__":
 # %% [markdown]
 # ## Build 2: and back
 #
-# A model that writes gives ids, and you want to read its text. It may give any ids, also some that are no text at all.
+# A model that writes gives ids, and you want to read its text. It may give any ids, also some that are no text.
 
 
 # %%
@@ -49,8 +49,8 @@ def ids_to_text(ids):
 
     ids: a list of integers.
 
-    - An integer that is not in 0 to 255 is no byte: raises a ValueError whose message contains it, the first one if there
-      are several.
+    - An integer that is not in 0 to 255 is no byte: raises a ValueError whose message contains it. If there are
+      several, it contains the first.
     - Bytes that are no UTF-8 raise nothing. In their place is the character `\\ufffd` (�), as often as Python writes it
       with errors="replace". The text around them is as it should be.
     - Nothing else is added, removed or exchanged. The empty list gives the empty text. ids is not modified.
@@ -74,8 +74,8 @@ if __name__ == "__main__":
 # %% [markdown]
 # ## Build 3: where characters begin
 #
-# Look at the bytes of some characters in the lesson's table. The first byte of a character is never from 128 to 191. All
-# bytes that follow it are.
+# Look at the bytes of some characters in the lesson's table. The first byte of a character is never from 128 to 191.
+# All bytes that follow it are.
 
 
 # %%
@@ -147,7 +147,7 @@ if __name__ == "__main__":
 # ## Reflect
 #
 # Replace each `None` (or assign the answers below). The first is the largest number of bytes that one character (one
-# element of a Python string) has in UTF-8. The second: a text in ASCII has 1000 characters. How many bytes does it have?
+# element of a Python string) has in UTF-8. The second: a text in ASCII has 1000 characters. How many bytes has it?
 
 # %%
 REFLECT_MOST_BYTES_OF_A_CHARACTER = None

@@ -2,7 +2,7 @@
 
 # %% code_points
 LIKELY = "the numbers are code points, from `ord`, and not bytes: those of other alphabets are above 255"
-HINT = "Call `text_to_ids(\"é\")`. How many numbers do you get, and how many bytes does é have in the lesson?"
+HINT = 'Call `text_to_ids("é")`. How many numbers do you get, and how many bytes does é have in the lesson?'
 
 
 def text_to_ids(text):
@@ -20,7 +20,7 @@ def text_to_ids(text):
 
 # %% code_points_modulo_256
 LIKELY = "code points above 255 are brought below 256, so that different characters get the same number"
-HINT = "Compare `text_to_ids(\"木\")` with the three bytes of 木 in the lesson."
+HINT = 'Compare `text_to_ids("木")` with the three bytes of 木 in the lesson.'
 
 
 def text_to_ids(text):
@@ -56,7 +56,7 @@ def text_to_ids(text):
 
 # %% without_a_byte_order_mark
 LIKELY = "a byte order mark at the beginning of the text is removed, but nothing may be removed"
-HINT = "Call `text_to_ids(\"\\ufeffa\")`: this text has two characters."
+HINT = 'Call `text_to_ids("\\ufeffa")`: this text has two characters.'
 
 
 def text_to_ids(text):
@@ -92,7 +92,7 @@ def text_to_ids(text):
 
 # %% composes_letters
 LIKELY = "a letter and an accent behind it are made one character, so that another text is encoded"
-HINT = "`\"e\\u0301\"` looks like é, but has two characters. How many bytes do you get for it?"
+HINT = '`"e\\u0301"` looks like é, but has two characters. How many bytes do you get for it?'
 
 
 def text_to_ids(text):
@@ -160,14 +160,14 @@ REPLACE = {
 
 # %% question_marks_for_broken_bytes
 LIKELY = "bytes that are no UTF-8 become ordinary question marks, which may also stand in a text"
-HINT = "The character for this is `\\ufffd`. What does errors=\"replace\" write?"
+HINT = 'The character for this is `\\ufffd`. What does errors="replace" write?'
 REPLACE = {
     'return bytes(ids).decode("utf-8", errors="replace")': 'text = bytes(ids).decode("utf-8", errors="replace")\nreturn text.replace("\\ufffd", "?")',
 }
 
 # %% drops_a_byte_order_mark
 LIKELY = "a byte order mark at the beginning is removed: the encoding is utf-8-sig"
-HINT = "Go there and back with `\"\\ufeffa\"`. How many characters are left?"
+HINT = 'Go there and back with `"\\ufeffa"`. How many characters are left?'
 REPLACE = {
     'return bytes(ids).decode("utf-8", errors="replace")': 'return bytes(ids).decode("utf-8-sig", errors="replace")',
 }
@@ -354,7 +354,7 @@ def cut_to_fit(ids, limit):
     if limit >= len(ids):
         return list(ids)
     end = limit
-    while end and 128 <= ids[end - 1]:
+    while end and ids[end - 1] >= 128:
         end -= 1
     return ids[:end]
 
@@ -409,18 +409,18 @@ def cut_to_fit(ids, limit):
 
 # %% reflect_utf_16
 LIKELY = "2 bytes for a character are those of UTF-16; UTF-8 has 1 to 4"
-HINT = "Print `len(text_to_ids(\"🌳\"))` and `len(text_to_ids(\"a\" * 1000))`."
+HINT = 'Print `len(text_to_ids("🌳"))` and `len(text_to_ids("a" * 1000))`.'
 REFLECT_MOST_BYTES_OF_A_CHARACTER = 2
 REFLECT_BYTES_OF_1000_ASCII_CHARACTERS = 2000
 
 # %% reflect_three_bytes
 LIKELY = "3 bytes for a character are those of 木; UTF-8 has 1 to 4"
-HINT = "Print `len(text_to_ids(\"🌳\"))` and `len(text_to_ids(\"a\" * 1000))`."
+HINT = 'Print `len(text_to_ids("🌳"))` and `len(text_to_ids("a" * 1000))`.'
 REFLECT_MOST_BYTES_OF_A_CHARACTER = 3
 REFLECT_BYTES_OF_1000_ASCII_CHARACTERS = 3000
 
 # %% reflect_bits
 LIKELY = "this is a number of bits, but a byte is 8 bits"
-HINT = "Print `len(text_to_ids(\"🌳\"))` and `len(text_to_ids(\"a\" * 1000))`."
+HINT = 'Print `len(text_to_ids("🌳"))` and `len(text_to_ids("a" * 1000))`.'
 REFLECT_MOST_BYTES_OF_A_CHARACTER = 32
 REFLECT_BYTES_OF_1000_ASCII_CHARACTERS = 8000

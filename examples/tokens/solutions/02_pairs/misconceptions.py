@@ -112,7 +112,7 @@ def count_pairs(ids):
 
 
 # %% keys_are_texts
-LIKELY = "the keys are texts such as \"97,110\", not tuples"
+LIKELY = 'the keys are texts such as "97,110", not tuples'
 HINT = "What is the type of a key? A tuple is written (left, right)."
 
 
@@ -397,12 +397,12 @@ def merge(ids, pair, new):
 
 # %% never_stops_early
 LIKELY = "pairs that come only once are merged, too"
-HINT = "What should `train(\"abc\", 5)` learn?"
+HINT = 'What should `train("abc", 5)` learn?'
 REPLACE = {"if pair is None or counts[pair] < 2:": "if pair is None:"}
 
 # %% stops_at_two
 LIKELY = "pairs that come twice are not merged, but two are enough"
-HINT = "What should `train(\"abab\", 5)` learn?"
+HINT = 'What should `train("abab", 5)` learn?'
 REPLACE = {"if pair is None or counts[pair] < 2:": "if pair is None or counts[pair] <= 2:"}
 
 # %% characters_not_bytes
@@ -453,7 +453,7 @@ REPLACE = {"while len(merges) < count:": "while len(merges) <= count:"}
 
 # %% one_merge_too_few
 LIKELY = "there is one merge less than `count`"
-HINT = "How many merges does `train(\"abab\", 1)` learn?"
+HINT = 'How many merges does `train("abab", 1)` learn?'
 REPLACE = {"while len(merges) < count:": "while len(merges) + 1 < count:"}
 
 # %% returns_the_ids
@@ -468,7 +468,7 @@ REPLACE = {"return merges": "return {pair: 256 + at for at, pair in enumerate(me
 
 # %% spelled_out
 LIKELY = "the result has the bytes that a merge stands for, not the pair of ids"
-HINT = "What should `train(\"abab\", 1)` return? Two ids in a tuple."
+HINT = 'What should `train("abab", 1)` return? Two ids in a tuple.'
 
 
 def train(text, count):

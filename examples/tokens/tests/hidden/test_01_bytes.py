@@ -3,9 +3,9 @@
 from grader.testing import arguments, assert_equal, assert_raises, worth
 
 # One character for each number of bytes, several of each, and all at the borders of these numbers.
-LETTERS = ["a", "Z", "~", "\x7f", "\x80", "é", "ß", "я", "\u07ff", "\u0800", "木", "€", "\ufeff", "\U00010000", "🌳", "𝄞"]
+LETTERS = list("aZ~\x7f\x80éßя\u07ff\u0800木€\ufeff\U00010000🌳𝄞")
 # Texts that differ in one thing each that must not be lost.
-DIFFERENT = ["tree", "Tree", " tree", "tree ", "tree\n", "tree\r\n", "trée", "tre\u0301e", "\ufefftree", "木ree", "💧ree"]
+DIFFERENT = ["tree", "Tree", " tree", "tree ", "tree\n", "tree\r\n", "trée", "trée", "\ufefftree", "木ree", "💧ree"]
 
 
 def oracle_character(character):
