@@ -33,7 +33,7 @@ def characters() -> str:
         ids = of.text_to_ids(character)
         d.text(x + 29 * len(ids), 40, name, size=20)
         for at, one in enumerate(ids):
-            _cell(d, x + 58 * at, 60, str(one), "b" if at else "a")
+            cell(d, x + 58 * at, 60, str(one), "b" if at else "a")
         x += 58 * len(ids) + 26
     d.rect(30, 128, 16, 16, "a", 0.85)
     d.text(54, 141, "begins a character", "dim", "start", 12)
@@ -52,7 +52,7 @@ def cut() -> str:
         left = len(of.cut_to_fit(ids, limit))
         d.text(120, y + 26, f"room for {limit}", "dim", "end", 13)
         for at, one in enumerate(ids):
-            _cell(d, 140 + 58 * at, y, str(one), "a" if at < left else "pale")
+            cell(d, 140 + 58 * at, y, str(one), "a" if at < left else "pale")
         d.line([(140 + 58 * limit - 2, y - 6), (140 + 58 * limit - 2, y + 46)], "line-b thick dashed")
         d.text(390, y + 26, repr(of.ids_to_text(ids[:left])).strip("'") + " is left", "ink", "start", 13)
     for at, name in ((0.5, "n"), (2, "é"), (3.5, "!")):
@@ -66,7 +66,7 @@ def counts() -> str:
     of = solution("02_pairs")
     found = of.count_pairs(list(BANANA.encode()))
     ranked = sorted(found, key=lambda pair: (-found[pair], pair))
-    names = ["".join(_spelled(one, []) for one in pair) for pair in ranked]
+    names = ["".join(spelled(one, []) for one in pair) for pair in ranked]
     bars(d, 40, 178, [found[pair] for pair in ranked], names, unit=32, step=70)
     return d.svg()
 
@@ -82,7 +82,7 @@ def merges() -> str:
         d.text(96, y + 24, f"{len(ids)} ids", "dim", "end", 13)
         x = 110.0
         for one in ids:
-            words = _spelled(one, learned)
+            words = spelled(one, learned)
             width = 44 * len(words)
             d.rect(x, y, width - 4, 36, "abc"[one - 256] if one > 255 else "pale", 0.85 if one > 255 else 1, 4)
             d.text(x + width / 2 - 2, y + 23, words, size=14)
@@ -91,7 +91,7 @@ def merges() -> str:
             ids = of.merge(ids, learned[step], 256 + step)
     for at, pair in enumerate(learned):
         d.rect(110 + 160 * at, 228, 12, 12, "abc"[at], 0.85)
-        words = f"{256 + at} is {' + '.join(_spelled(one, learned) for one in pair)}"
+        words = f"{256 + at} is {' + '.join(spelled(one, learned) for one in pair)}"
         d.text(128 + 160 * at, 239, words, "dim", "start", 12)
     return d.svg()
 
@@ -119,14 +119,14 @@ def shorter() -> str:
     return d.svg()
 
 
-def _spelled(one: int, learned: Sequence[tuple[int, int]]) -> str:
+def spelled(one: int, learned: Sequence[tuple[int, int]]) -> str:
     """Return the text that an id stands for; a space can be seen."""
     if one < 256:
         return "␣" if one == 32 else chr(one)
-    return "".join(_spelled(part, learned) for part in learned[one - 256])
+    return "".join(spelled(part, learned) for part in learned[one - 256])
 
 
-def _cell(d: Drawing, x: float, y: float, words: str, css: str) -> None:
+def cell(d: Drawing, x: float, y: float, words: str, css: str) -> None:
     d.rect(x, y, 54, 40, css, 1 if css == "pale" else 0.85, 4)
     d.text(x + 27, y + 25, words, "dim" if css == "pale" else "ink", size=14)
 
