@@ -55,8 +55,8 @@ def cut() -> str:
             cell(d, 140 + 58 * at, y, str(one), "a" if at < left else "pale")
         d.line([(140 + 58 * limit - 2, y - 6), (140 + 58 * limit - 2, y + 46)], "line-b thick dashed")
         d.text(390, y + 26, repr(of.ids_to_text(ids[:left])).strip("'") + " is left", "ink", "start", 13)
-    for at, name in ((0.5, "n"), (2, "é"), (3.5, "!")):
-        d.text(138 + 58 * at, 30, name, size=16)
+    for place, name in ((0.5, "n"), (2, "é"), (3.5, "!")):
+        d.text(138 + 58 * place, 30, name, size=16)
     return d.svg()
 
 

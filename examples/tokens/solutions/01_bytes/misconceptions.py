@@ -72,6 +72,17 @@ def text_to_ids(text):
     return list(text.encode("utf-16-le"))
 
 
+# %% utf_16_with_a_mark
+LIKELY = (
+    "the text is encoded in UTF-16, which puts a byte order mark in front and has two bytes even for a plain letter"
+)
+HINT = "How many bytes does your function give for the empty text, and for `Hi`?"
+
+
+def text_to_ids(text):
+    return [255, 254, *text.encode("utf-16-le")]
+
+
 # %% lower_case
 LIKELY = "the text is brought to lower case first"
 HINT = "Do `Hi` and `hi` have the same bytes?"
@@ -264,6 +275,15 @@ REPLACE = {
     "return [at for at, one in enumerate(ids) if not 128 <= one < 192]": "return [one for one in ids if not 128 <= one < 192]"
 }
 
+# %% positions_among_characters
+LIKELY = "the positions count characters, not bytes: they are 0, 1, 2 for every text"
+HINT = "Where does ! begin in [110, 195, 169, 33]? Count bytes."
+
+
+def character_starts(ids):
+    return list(range(len(bytes(ids).decode("utf-8"))))
+
+
 # %% yes_or_no_for_each_byte
 LIKELY = "the result says True or False for each byte, not at which positions it is true"
 HINT = "How many numbers should `character_starts([195, 169])` return?"
@@ -316,6 +336,15 @@ HINT = "Try n and é with room for 2 bytes."
 
 def cut_to_fit(ids, limit):
     return ids[:limit]
+
+
+# %% half_a_character_becomes_a_mark
+LIKELY = "the half of a character at the cut becomes \\ufffd, which has three bytes of its own"
+HINT = 'What does errors="replace" write at the end of [110, 195]? What would errors="ignore" write?'
+
+
+def cut_to_fit(ids, limit):
+    return list(bytes(ids[:limit]).decode("utf-8", errors="replace").encode("utf-8"))
 
 
 # %% limit_in_characters

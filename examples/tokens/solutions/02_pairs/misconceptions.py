@@ -400,6 +400,21 @@ LIKELY = "pairs that come only once are merged, too"
 HINT = 'What should `train("abc", 5)` learn?'
 REPLACE = {"if pair is None or counts[pair] < 2:": "if pair is None:"}
 
+# %% goes_on_without_pairs
+LIKELY = "there are always `count` merges: pairs that come once are merged, and then None, when no pair is left"
+HINT = 'What should `train("abc", 5)` learn? When do you leave the loop?'
+
+
+def train(text, count):
+    ids = list(text.encode("utf-8"))
+    merges = []
+    for new in range(256, 256 + count):
+        pair = best_pair(count_pairs(ids))
+        merges.append(pair)
+        ids = merge(ids, pair, new)
+    return merges
+
+
 # %% stops_at_two
 LIKELY = "pairs that come twice are not merged, but two are enough"
 HINT = 'What should `train("abab", 5)` learn?'
@@ -445,6 +460,11 @@ REPLACE = {"ids = merge(ids, pair, 256 + len(merges))": "ids = merge(ids, pair, 
 LIKELY = "new ids begin at 0, so that they are mixed up with bytes"
 HINT = "Which ids do the bytes have already? Which number is free first?"
 REPLACE = {"ids = merge(ids, pair, 256 + len(merges))": "ids = merge(ids, pair, len(merges))"}
+
+# %% ids_after_the_largest
+LIKELY = "a new id is one more than the largest id in the text, but it must not be mixed up with any byte"
+HINT = "Which id does the first merge of `abab` make? All numbers up to 255 are bytes."
+REPLACE = {"ids = merge(ids, pair, 256 + len(merges))": "ids = merge(ids, pair, max(ids) + 1)"}
 
 # %% one_merge_too_many
 LIKELY = "there is one merge more than `count`"
