@@ -176,8 +176,8 @@ ARGUMENT_KINDS: dict[str, ArgumentKind] = {
     "value": ArgumentKind("value X", "the number X as a float, such as `value 2.5` or `value 1e-5`", _number),
     "literal": ArgumentKind(
         "literal VALUE",
-        "this value, as in Python: `literal [(0, 1), (2, 3)]` or `literal 'two words'`; with `times N` behind it, a text "
-        "or list is repeated: `literal '(a)' times n`",
+        "this value, as in Python: `literal [(0, 1), (2, 3)]` or `literal 'two words'`; with `times N` behind it, a "
+        "text or list is repeated: `literal '(a)' times n`",
         _literal,
     ),
     "none": ArgumentKind("none", "None", _exactly(0)),
