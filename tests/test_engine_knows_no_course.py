@@ -39,10 +39,10 @@ ALLOWED: dict[str, tuple[tuple[str, ...], str]] = {
 }
 
 
-def names_of_course() -> set[str]:
-    """Return the names of modules, of what students write in them, and the sentences of the course."""
-    course = read_course(ROOT)
-    about = read_course_file(ROOT).about
+def names_of_course(root: Path = ROOT) -> set[str]:
+    """Return the names of modules, of what students write in them, and the sentences of a course."""
+    course = read_course(root)
+    about = read_course_file(root).about
     found = {about.sentence, about.description, about.learner}
     for module in course.all_modules:
         found |= {module.name, module.slug}
@@ -53,9 +53,9 @@ def names_of_course() -> set[str]:
     return found
 
 
-def references() -> re.Pattern[str]:
+def references(root: Path = ROOT) -> re.Pattern[str]:
     """Return the pattern of a reference to a module: no word of English looks like this."""
-    slug = "|".join(sorted((module.slug for module in read_course(ROOT).all_modules), key=len, reverse=True))
+    slug = "|".join(sorted((module.slug for module in read_course(root).all_modules), key=len, reverse=True))
     commands = r"attn(?: [a-z-]+)+ "
     return re.compile(
         rf"\b\d\d_(?:{slug})\b|\b(?:{slug})\.(?:py|ipynb)\b|\bmylab\.(?:{slug})\b|{commands}(?:{slug})(?!\w)"

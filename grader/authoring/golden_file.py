@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +15,7 @@ from grader.course.golden import SCHEMA
 from grader.course.module import Module
 
 _ROUNDING = 1e-4  # between two machines, in float32 and through several layers
+_HALF_PAIR = re.compile("[\ud800-\udfff]")  # such a character has no UTF-8: it stays an escape
 
 
 def golden_data(module: Module, evidence: ModuleEvidence, stub: str) -> dict[str, Any]:
@@ -69,7 +71,8 @@ def _written(value: Any, depth: int) -> str:
         return "{\n" + ",\n".join(entries) + f"\n{indent[1:]}}}"
     if depth < 3 and isinstance(value, list) and value:
         return "[\n" + ",\n".join(f"{indent}{_written(item, depth + 1)}" for item in value) + f"\n{indent[1:]}]"
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return _HALF_PAIR.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def is_fresh(module: Module, data: Mapping[str, Any]) -> bool:

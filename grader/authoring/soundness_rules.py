@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -79,7 +81,7 @@ def _caught(evidence: ModuleEvidence, wrong: Misconception, report: Report) -> I
         yield Problem(f"{name} could not be graded: {report.message}", "Fix its code")
     elif not failed:
         yield Problem(f"{name} gets full marks: no check catches it", "Write a check that fails for it")
-    elif wrong.raises == any(check.asserted for check in failed):
+    elif _ends_otherwise(wrong, failed):
         yield _other_ending(wrong, failed)
     elif wrong.values_right:
         if len(by_property) < len(failed):
@@ -90,6 +92,13 @@ def _caught(evidence: ModuleEvidence, wrong: Misconception, report: Report) -> I
         yield Problem(f"{name} is caught only by oracle comparisons: {names}", fix)
     elif len(failed) < 2:
         yield Problem(f"{name} is caught by one check only: {failed[0].name}", "Write a second check that fails for it")
+
+
+def _ends_otherwise(wrong: Misconception, failed: Sequence[CheckResult]) -> bool:
+    """Whether a wrong way only raises, and does not say so, or says so and returns a wrong result."""
+    if wrong.raises:
+        return any(check.asserted for check in failed)
+    return not any(check.asserted or _refused(check) for check in failed)
 
 
 def _other_ending(wrong: Misconception, failed: Sequence[CheckResult]) -> Problem:
@@ -156,8 +165,9 @@ def every_limit_can_fail(evidence: ModuleEvidence) -> Iterator[Problem]:
 
 
 def every_check_can_fail(evidence: ModuleEvidence) -> Iterator[Problem]:
-    """An assertion of every check fails for a wrong way. Code that raises does not count: it fails any check."""
-    failing = {check.name for _, report in evidence.misconceptions for check in report.checks if check.asserted}
+    """Every check fails a wrong way by an assertion or a refusal. Other errors do not count: they fail any check."""
+    checks = [check for _, report in evidence.misconceptions for check in report.checks if check.outcome == "failed"]
+    failing = {check.name for check in checks if check.asserted or _refused(check)}
     for check in evidence.checks:
         if check.name not in failing:
             fix = "Make it assert something, or add a misconception that it catches"
@@ -297,6 +307,13 @@ def _too_slow(report: Report, check: CheckResult) -> Problem | None:
         return None
     fix = "Make its input smaller, or give it time: @worth(..., cpu_s=30), or limits = {cpu_s = 30} in module.toml"
     return Problem(f"the solution takes too long in {check.name}: {_first_line(check)}", fix)
+
+
+def _refused(check: CheckResult) -> bool:
+    """Whether the student's code raised a ValueError: refusing a right input is a belief, and not broken code."""
+    found = re.search(r" raised (\w+)", _first_line(check))
+    kind = getattr(builtins, found[1], None) if found else None
+    return isinstance(kind, type) and issubclass(kind, ValueError)
 
 
 def _first_line(check: CheckResult) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,13 +11,17 @@ from typing import Any
 import numpy as np
 
 from grader.core.compare import shape_of
+from grader.sandbox.protocol.encoder import encode
 from grader.sandbox.protocol.script import EACH, GIVEN, LAST, OBJECT, ScriptArgument
+from grader.sandbox.protocol.wire import UnsendableError
 
 CALL_NUMBER = "step"  # in repeated calls, the number of the call, from 0
 _NUMBER = re.compile(r"-?\d+(\.\d*)?(e-?\d+)?")
-_NAMED = re.compile(r"(?P<name>[A-Za-z_]\w*)=(?P<spec>.*)")
+_NAMED = re.compile(r"(?P<name>[A-Za-z_]\w*)=(?P<spec>.*)", re.DOTALL)
 
 WORD = 4  # letters of a word: all have the same number, so that a text of N words has a length that N decides
+
+_TIMES = re.compile(r"(?P<value>.*)\stimes\s(?P<times>[\w*/+-]+)", re.DOTALL)  # never the end of a text in quotes
 
 _OPERAND = r"(?:[0-9]+|[a-z]\w*)"
 _EXPRESSION = re.compile(rf"{_OPERAND}(?:[-+*/]{_OPERAND})*")
@@ -82,6 +87,10 @@ def _below(parts: list[str]) -> list[str] | None:
     return [*parts[:-2], parts[-1]] if len(parts) > 2 and parts[-2] == "below" else None
 
 
+def _pairs(parts: list[str]) -> list[str] | None:
+    return _below(parts) if len(parts) == 3 else None
+
+
 def _perhaps_below(parts: list[str]) -> list[str] | None:
     return parts if len(parts) == 1 else _below(parts) if len(parts) == 3 else None
 
@@ -101,6 +110,22 @@ def _number(parts: list[str]) -> list[str] | None:
 
 def _index(parts: list[str]) -> list[str] | None:
     return [] if not parts or (len(parts) == 1 and parts[0].isdecimal()) else None
+
+
+def _literal(parts: list[str]) -> list[str] | None:
+    value, times = _repeated(" ".join(parts))
+    try:
+        made = ast.literal_eval(value)
+        encode(made)
+    except (ValueError, SyntaxError, UnsendableError):
+        return None
+    return [] if not times else [times] if isinstance(made, str | bytes | list | tuple) else None
+
+
+def _repeated(text: str) -> tuple[str, str]:
+    """Return the value of a literal as it is written, and how many times it is repeated: `'()' times n`."""
+    found = _TIMES.fullmatch(text.strip())
+    return (found["value"], found["times"]) if found else (text.strip(), "")
 
 
 def _name(parts: list[str]) -> list[str] | None:
@@ -142,9 +167,19 @@ ARGUMENT_KINDS: dict[str, ArgumentKind] = {
     "list": ArgumentKind(
         "list N below V", "list of N integers from 0 to V - 1, each as often as the others, not sorted", _perhaps_below
     ),
+    "pairs": ArgumentKind(
+        "pairs N below V", "list of N different tuples of two integers from 0 to V - 1, not sorted", _pairs
+    ),
+    "tuple": ArgumentKind("tuple N below V", "the same as `list`, as a tuple", _perhaps_below),
     "dict": ArgumentKind("dict N", "dict from N words to the integers 0 to N - 1, not sorted", _exactly(1)),
     "size": ArgumentKind("size N", "the integer N", _exactly(1)),
     "value": ArgumentKind("value X", "the number X as a float, such as `value 2.5` or `value 1e-5`", _number),
+    "literal": ArgumentKind(
+        "literal VALUE",
+        "this value, as in Python: `literal [(0, 1), (2, 3)]` or `literal 'two words'`; with `times N` behind it, a "
+        "text or list is repeated: `literal '(a)' times n`",
+        _literal,
+    ),
     "none": ArgumentKind("none", "None", _exactly(0)),
     "true": ArgumentKind("true", "True", _exactly(0)),
     "false": ArgumentKind("false", "False", _exactly(0)),
@@ -188,6 +223,10 @@ def argument(spec: str, names: Mapping[str, int], rng: np.random.Generator) -> A
     kind, *parts = named_spec(spec)[1].split()
     if kind == "value":
         return float(parts[0])
+    if kind == "literal":  # the text itself: its parts have lost the spaces between them
+        value, times = _repeated(named_spec(spec)[1].strip().removeprefix(kind))
+        made = ast.literal_eval(value)
+        return made * size_of(times, names) if times else made
     if kind.startswith("tensor"):
         import torch
 
@@ -214,7 +253,9 @@ def argument(spec: str, names: Mapping[str, int], rng: np.random.Generator) -> A
             return _made_positions(parts, names, rng)
         case "size":
             return size_of(parts[0], names)
-        case "text" | "words" | "sentence" | "list" | "dict":
+        case "pairs":
+            return _made_pairs(parts, names, rng)
+        case "text" | "words" | "sentence" | "list" | "tuple" | "dict":
             return _container(kind, parts, names, rng)
         case _:  # lengths
             count, longest = _sizes(parts, names)
@@ -222,12 +263,14 @@ def argument(spec: str, names: Mapping[str, int], rng: np.random.Generator) -> A
 
 
 def _container(kind: str, parts: list[str], names: Mapping[str, int], rng: np.random.Generator) -> Any:
-    """Make a text, list or dict. Costs must not depend on chance: so every different item is there equally often."""
+    """Make a text, list, tuple or dict, with every item equally often: costs must not depend on chance."""
     count, *rest = _sizes([part for part in parts if part != "below"], names)
     numbers: list[int] = rng.permutation(np.arange(count) % (rest[0] if rest else max(1, count))).tolist()
     match kind:
         case "list":
             return numbers
+        case "tuple":
+            return tuple(numbers)
         case "text":
             return "".join(chr(ord("a") + one if one < 26 else 0x20000 + one) for one in numbers)
         case "dict":
@@ -264,6 +307,13 @@ def _made_positions(parts: list[str], names: Mapping[str, int], rng: np.random.G
     first = size_of(parts[2], names) if len(parts) == 3 else 0
     made = np.arange(first, first + count)
     return rng.permutation(made) if parts[-1] == "unsorted" else made
+
+
+def _made_pairs(parts: list[str], names: Mapping[str, int], rng: np.random.Generator) -> list[tuple[int, int]]:
+    count, below = size_of(parts[0], names), size_of(parts[2], names)
+    if count > below**2:
+        raise SizeError(f"there are only {below**2} different pairs below {below}: choose other sizes")
+    return [divmod(int(one), below) for one in rng.choice(below**2, size=count, replace=False)]
 
 
 def _stacked(values: list[Any]) -> Any:

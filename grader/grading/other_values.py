@@ -80,7 +80,7 @@ class _OtherValues:
             return self.entries(name, value)
         items = in_order(value) if kind in (set, frozenset) else list(value)
         if kind in (list, tuple) and (array := _as_numbers(items)) is not None:
-            return kind(_numbers(name, array, self.rng).tolist())
+            return _in_form_of(value, _numbers(name, array, self.rng).tolist())
         if kind in (set, frozenset) and items and all(type(item) is int for item in items):
             shift = int(self.rng.integers(1, 6))  # they stay different
             return kind(item + shift for item in items)
@@ -145,6 +145,13 @@ def _as_numbers(items: list[Any]) -> np.ndarray | None:
     except ValueError:  # of different lengths
         return None
     return array if array.dtype.kind in "if" and array.size else None
+
+
+def _in_form_of(value: Any, numbers: Any) -> Any:
+    """Return nested lists of numbers with tuples where the value has tuples: a pair may be a key."""
+    if type(value) not in (list, tuple):
+        return numbers
+    return type(value)(_in_form_of(*both) for both in zip(value, numbers, strict=True))
 
 
 def _tensor(name: str, value: Any, rng: np.random.Generator) -> Any:

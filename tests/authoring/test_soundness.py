@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from grader.authoring.build import build_module, new_module
+from grader.authoring.golden_file import golden_text
 from grader.authoring.misconceptions import read_misconceptions
 from grader.authoring.soundness import check_module, check_modules
 from grader.course.course import Course, read_course
@@ -198,6 +199,14 @@ def test_a_misconception_that_only_raises(tiny: Course, body: str) -> None:
     path = misconceptions_of(tiny)
     path.write_text(f"{path.read_text()}\n\n# %% raises\nLIKELY = 'a'\nHINT = 'b'\n\n\ndef tiny(x):\n    {body}\n")
     assert "the misconception raises never returns a wrong result, it only raises" in problems(tiny)
+
+
+def test_a_misconception_may_refuse_what_is_right(tiny: Course) -> None:
+    """Strict decoding, for example, raises for half a character, and that is the mistake."""
+    path = misconceptions_of(tiny)
+    refuses = "raise UnicodeDecodeError('utf-8', b'', 0, 1, 'no text')"
+    path.write_text(f"{path.read_text()}\n\n# %% raises\nLIKELY = 'a'\nHINT = 'b'\n\n\ndef tiny(x):\n    {refuses}\n")
+    assert "only raises" not in problems(tiny)
 
 
 def test_a_function_and_a_constant_without_checks(tiny: Course) -> None:
@@ -391,6 +400,14 @@ class TestMisconceptions:
 
     def test_every_module_has_its_list(self, course: Course) -> None:
         assert set(LISTED) == {module.name for module in course.modules}
+
+
+def test_a_golden_file_keeps_half_a_character() -> None:
+    """A lone surrogate is a text in Python, and has no UTF-8."""
+    data = {"text": {"\ud800": "é\udfff"}}
+    written = golden_text(data).encode()
+    assert b"\\ud800" in written
+    assert json.loads(written) == data
 
 
 def test_the_golden_file_has_the_points_and_names_no_hidden_check(course: Course) -> None:

@@ -195,6 +195,12 @@ def test_other_numbers_keep_what_a_call_means() -> None:
     assert tensor.args[0].dtype == torch.bfloat16
 
 
+def test_other_pairs_are_tuples_too() -> None:
+    other = with_other_values(lambda pairs: pairs, arguments([(1, 2), (3, 4)]), np.random.default_rng(1))
+    assert other is not None
+    assert [type(pair) for pair in other.args[0]] == [tuple, tuple]
+
+
 def test_a_name_that_no_probe_has_is_the_author_s_mistake() -> None:
     nobody: Any = None  # no call is made
     shown = ShownShapes([], None, np.random.default_rng)
