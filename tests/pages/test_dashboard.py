@@ -263,3 +263,11 @@ def test_folder_without_grades_is_refused(attn: Attn, tmp_path: Path) -> None:
     with pytest.raises(ClassError, match="there are no grades"):
         read_class_results(FileStore(tmp_path))
     assert attn("dashboard", tmp_path, "--to", tmp_path / "d.html").returncode == 2
+
+
+def test_the_share_of_a_misconception_is_of_the_work_that_was_checked() -> None:
+    absent = tuple(
+        StudentResult(made_mark(f"x{number}", status="missing", score=None, final=None)) for number in range(4)
+    )
+    page = page_of(made_class(results=(*made_class().results, *absent)))
+    assert page.numbers[""].misconceptions[0][0] == ["4", "33 %"]
