@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from grader.diagnosis.fingerprints import WrongWay
-from grader.diagnosis.match import Suspect, two_ways
+from grader.course.course import Course
+from grader.course.golden import read_golden
+from grader.diagnosis.fingerprints import WrongWay, read_fingerprints
+from grader.diagnosis.match import Matcher, Suspect, two_ways
+from grader.diagnosis.outcome import ProbeOutcome, Side
+from grader.diagnosis.probe import read_probes
 
 
 def way(name: str) -> WrongWay:
@@ -46,3 +50,24 @@ def test_refusals_do_not_mix() -> None:
     known = [suspect("never_refuses", "12", "1"), suspect("refuses_without_the_number", "2", "2")]
     assert [one.name for one in two_ways([1, 2], known, values=True)] == ["never_refuses"]
     assert two_ways([1, 2], known, values=False) == ()  # it does refuse one of them
+
+
+def test_code_that_raises_in_half_of_its_probes_gets_no_name(course: Course) -> None:
+    """It may have any mistake. In one probe less, those that return still show which."""
+    module = course.module("softmax")
+    golden = read_golden(module)
+    prints = read_fingerprints(golden, read_probes(module, golden.api))
+    (axis_zero,) = (one for one in prints.ways if one.name == "axis_zero")
+    probes = prints.of_path("softmax")
+    assert len(probes) % 2 == 0
+    shown = [number for number, sides in prints.wrong_sides(axis_zero, "softmax").items() if Side.VALUE in sides]
+    returned = [number for number in probes if prints.outcome(None, number).ended == "returned"]
+    others_first = sorted(returned, key=lambda number: number in shown)
+    names = []
+    for raised in (len(probes) // 2 - 1, len(probes) // 2):
+        observed = {number: prints.outcome(axis_zero, number) for number in range(len(prints.probes))}
+        matcher = Matcher(prints, observed | dict.fromkeys(others_first[:raised], ProbeOutcome("raised")))
+        deviation = matcher.deviation("softmax")
+        assert deviation is not None
+        names.append([one.name for one in matcher.names("softmax", deviation)])
+    assert names == [["axis_zero"], []]
