@@ -124,8 +124,10 @@ def test_an_unknown_call_excuses_no_growth(name: str) -> None:
 
 
 def test_a_cut_tile_may_cost_what_a_complete_one_does() -> None:
-    """Above what is always allowed, and above the polynomial, but not above its next complete tile."""
-    work = Work(lambda n: 1000 * (n + n % 2), {"law": "1000*n", "exact": 1}, contract="tiled", ragged=((9, 4),))
+    """That is more than the polynomial says, and here more than is always allowed on top of it."""
+    work = Work(
+        lambda n: 1000 * n + 7000 * (n == 39), {"law": "1000*n", "exact": 1}, contract="tiled", ragged=((39, 4),)
+    )
     assert applying_row(work.case())[0].name == "kept"
 
 
