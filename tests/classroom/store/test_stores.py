@@ -147,6 +147,17 @@ def test_a_new_round_keeps_what_it_changes(store: ResultsStore) -> None:
     assert [one.final for one in read_earlier_marks(store)] == [9.0, 10.0]
 
 
+def test_a_damaged_list_of_the_round_before_stops_nothing(tmp_path: Path) -> None:
+    store = FileStore(tmp_path / "reports")
+    for score in (8.0, 9.0):
+        with Results(store) as results:
+            grade(results, {"ana": score})
+    earlier = tmp_path / "reports" / EARLIER / "grades.json"
+    assert read_earlier_marks(store)
+    earlier.write_text(earlier.read_text()[:-20])
+    assert read_earlier_marks(store) == []
+
+
 def test_a_round_that_was_cut_off_goes_on(store: ResultsStore) -> None:
     with Results(store) as results:
         grade(results, {"ana": 8.0, "ben": 10.0})

@@ -16,7 +16,7 @@ from grader.core.report import CheckResult, EndingRecord, Report
 from grader.course.api import Api
 from grader.course.course import Course
 from grader.grading import grade
-from grader.grading.own_words import explained
+from grader.grading.own_words import explained, stopped_words
 from grader.grading.suite import Suite
 from grader.sandbox.jail.limits import Limits
 from grader.submission.submission import Source, Submission
@@ -106,6 +106,13 @@ def test_an_endless_loop_is_shown_with_its_line_and_the_limit(example_report: Re
     words = " ".join(own_screen(explained(ended, submission, Api((), {}, ()), Limits())).split())
     assert f"stopped after 3 s of computing, in line {loop + 1} of softmax.py, inside this loop" in words
     assert f"line {loop}: while not done: This loop probably never ends." in words
+
+
+def test_of_two_loops_the_inner_one_is_shown() -> None:
+    text = "def f(rows):\n    for row in rows:\n        while row:\n            row = row\n"
+    words = stopped_words("work.py", 4, text, 3.0)
+    assert "line 3: while row:" in words
+    assert "for row in rows" not in words
 
 
 def test_the_limit_is_that_of_the_module(
