@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from grader.course.api import Api
 from grader.course.course import Course
 from grader.course.golden import read_golden
-from grader.diagnosis.fingerprints import WrongWay, read_fingerprints
+from grader.diagnosis.findings import findings
+from grader.diagnosis.fingerprints import Fingerprints, WrongWay, golden_form, read_fingerprints
 from grader.diagnosis.match import Matcher, Suspect, two_ways
 from grader.diagnosis.outcome import ProbeOutcome, Side
 from grader.diagnosis.probe import read_probes
@@ -71,3 +75,14 @@ def test_code_that_raises_in_half_of_its_probes_gets_no_name(course: Course) -> 
         assert deviation is not None
         names.append([one.name for one in matcher.names("softmax", deviation)])
     assert names == [["axis_zero"], []]
+
+
+def test_an_answer_that_two_misconceptions_give_names_neither() -> None:
+    def asked(*ways: WrongWay) -> list[str]:
+        prints = Fingerprints(Api((), {}, ()), (), (), ways)
+        return [one.way.name for one in findings(prints, {}, {"LARGEST": 3}) if one.way]
+
+    a, b = (replace(way(name), answers={"LARGEST": golden_form(3)}) for name in "ab")
+    assert asked(a) == ["a"]
+    assert asked(a, replace(b, answers={"LARGEST": golden_form(4)})) == ["a"]
+    assert asked(a, b) == []

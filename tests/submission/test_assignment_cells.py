@@ -162,3 +162,10 @@ def test_a_test_cell_comes_after_the_examples_and_before_the_next_text() -> None
     assert [cell.grade_id or cell.kind for cell in placed] == [
         *("answer-f", "code", "test-f", "markdown", "answer-g", "test-g")
     ]
+
+
+def test_a_notebook_may_begin_with_a_byte_order_mark() -> None:
+    """Some editors on Windows write one."""
+    cell = {"cell_type": "code", "source": "x = 1", "metadata": {}}
+    text = json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]})
+    assert read_cells(text.encode("utf-8-sig")) == read_cells(text.encode()) == ("x = 1",)
