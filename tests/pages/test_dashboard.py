@@ -30,6 +30,7 @@ from grader.course.course import Course
 from grader.course.golden import read_golden
 from grader.course.lesson import lesson_parts
 from grader.pages.dashboard_page import DashboardPage, MisconceptionText, dashboard, dashboard_page
+from grader.pages.rendering import is_page
 from tests.cli.conftest import Attn
 from tests.pages.made import STUDENTS, made_mark, made_report, read_page
 
@@ -235,6 +236,14 @@ def test_lessons_have_a_part_for_each_function(course: Course) -> None:
     }
     assert without == {("03_attention", "ScaledDotProductAttention")}
     assert lesson_parts(course.modules[0])["log_softmax"] == "2. log_softmax"
+
+
+def test_our_own_page_is_known_as_ours(tmp_path: Path) -> None:
+    """So that `attn` may replace it, and no other file."""
+    (tmp_path / "ours.html").write_text(dashboard(made_class(), about, "The class"))
+    (tmp_path / "other.html").write_text("<!doctype html>\n<title>The class</title>\n")
+    assert is_page(tmp_path / "ours.html")
+    assert not is_page(tmp_path / "other.html")
 
 
 def test_page_can_be_read_without_its_script() -> None:
