@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -12,6 +14,7 @@ from grader.authoring.build import build_module, new_module
 from grader.authoring.golden_file import golden_text
 from grader.authoring.misconceptions import read_misconceptions
 from grader.authoring.soundness import check_module, check_modules
+from grader.authoring.trials import TrialRoom
 from grader.course.course import Course, read_course
 from grader.course.module import CourseError
 from tests.conftest import prove_once
@@ -181,6 +184,17 @@ def test_a_check_that_was_held_back_has_not_failed(tiny: Course) -> None:
     found = problems(tiny)
     assert "shape_bound is caught only by oracle comparisons" in found
     assert "tiny_is_linear fails for no misconception" in found
+
+
+def test_a_check_is_tried_again_where_one_that_it_needs_is() -> None:
+    """Otherwise it would pass as it does for the solution, where students have it held back."""
+    room: Any = object.__new__(TrialRoom)
+    needs = {"first": None, "second": "first", "other": None}
+    room._context = SimpleNamespace(checks=[SimpleNamespace(name=name, needs=one) for name, one in needs.items()])
+    room.reach = SimpleNamespace(from_names=frozenset)
+    asked = {"first": ["f"], "second": ["g"], "other": ["g"]}
+    reference = SimpleNamespace(checks={name: SimpleNamespace(asked=names) for name, names in asked.items()})
+    assert room._skipped(frozenset({"f"}), reference).affected == {"first", "second"}
 
 
 def test_an_oracle_is_recognised_behind_a_helper(tiny: Course) -> None:

@@ -9,12 +9,16 @@ from typing import Any
 
 import pytest
 
+from grader.classroom.class_list import ClassList
 from grader.classroom.lateness import Deadlines, LateError, read_due, read_penalty, read_times
 from grader.classroom.marks import Mark, best_of, marks_lines
+from grader.classroom.pseudonyms import Names, Pseudonyms
 from grader.classroom.roster import Person, Roster, RosterError, read_roster
+from grader.classroom.store.files import FileStore
 from grader.core.csv_table import read_csv
 from grader.core.times import TimeError, read_length, read_time, show_length
 from grader.course.course import Course
+from tests.pages.made import made_mark
 
 
 def write(path: Path, text: str) -> Path:
@@ -181,3 +185,21 @@ def test_a_class_list_keeps_every_name() -> None:
     rows = read_csv(text.encode())
     assert [row["name"] for _, row in rows] == names
     assert [row["section"] for _, row in rows] == names
+
+
+def test_the_platforms_word_counts_only_where_the_time_is_unknown() -> None:
+    due = {"due": "2026-10-01"}
+    marks = (
+        made_mark("ana", time_known=True, marked_late=True, **due),
+        made_mark("ben", time_known=False, marked_late=True, **due),
+        made_mark("cy", time_known=False, **due),
+    )
+    said = "submission time unknown for 2 of 3: no late penalty; 1 of them the platform marked LATE"
+    assert ClassList(FileStore(Path("reports")), marks).unknown_times() == said
+
+
+def test_a_comment_on_a_mark_hides_names_as_the_rest_does() -> None:
+    names = Pseudonyms("secret", (Names("ana", ("Ana Silva",)),))
+    hidden = names.mark(made_mark("ana", name="Ana Silva", comment="as agreed with Ana Silva"))
+    assert hidden.comment == f"as agreed with {names.of('ana')}"
+    assert (hidden.name, hidden.id) == ("", names.of("ana"))

@@ -43,6 +43,7 @@ def found_in(*cells: str, notebook: bool = False) -> tuple[UncertifiedLine, ...]
         ("class A(np.ndarray): pass", Reason.BASE_CLASS),
         ("class A(float): pass", Reason.BASE_CLASS),
         ("class A(metaclass=M): pass", Reason.BASE_CLASS),
+        ("class A(**options): pass", Reason.BASE_CLASS),
         ("class A:\n    def __torch_function__(self): pass", Reason.SPECIAL_METHOD),
         ("class A:\n    __getitem__ = functools.partial(np.dot, 1)", Reason.SPECIAL_METHOD),
         ("class A:\n    x = property(np.sum)", Reason.SPECIAL_METHOD),

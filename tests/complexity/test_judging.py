@@ -123,6 +123,14 @@ def test_an_unknown_call_excuses_no_growth(name: str) -> None:
     assert applying_row(replace(CASES[name], unknown=True).case())[0].name == name
 
 
+def test_a_cut_tile_may_cost_what_a_complete_one_does() -> None:
+    """That is more than the polynomial says, and here more than is always allowed on top of it."""
+    work = Work(
+        lambda n: 1000 * n + 7000 * (n == 39), {"law": "1000*n", "exact": 1}, contract="tiled", ragged=((39, 4),)
+    )
+    assert applying_row(work.case())[0].name == "kept"
+
+
 def test_a_line_is_named_by_its_own_count() -> None:
     cost = judge_limit(*_parts(replace(CASES["beyond"], line=lambda n: n * n).case()))
     assert cost.place is not None

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from grader.complexity.contract_reader import read_contracts
+from grader.complexity.cost import WRONG_RESULTS
 from grader.complexity.secret_sizes import at_secret_sizes
 from grader.complexity.witness import MEMORY
 from grader.course.module import Backend
@@ -48,6 +49,11 @@ def test_one_size_is_large_in_all_variables_and_one_is_huge() -> None:
     assert all(min(secret.far[-1]) > 12 for secret in secrets)
     assert len({secret.huge for secret in secrets}) > 10
     assert all(secret.huge and 2800 <= secret.huge[0] <= 2975 for secret in secrets)
+
+
+def test_the_tolerance_of_a_measured_result_is_that_of_the_reference(spawners: dict[Backend, Spawner]) -> None:
+    rounds = "def pairs(Q, K):\n    return np.array([np.exp(K @ q).sum() for q in Q]).astype(np.float32)\n"
+    assert {cost.message for cost in measured(spawners, rounds).costs} == {WRONG_RESULTS}
 
 
 def test_where_loops_are_allowed_the_joint_size_takes_half_as_long_as_the_others() -> None:

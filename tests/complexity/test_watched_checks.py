@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from grader.complexity.cost import CodeLine
+from grader.complexity.measurer import definition
 from grader.complexity.watched_checks import WatchedCalls, calls_in_checks, named_in_checks
 from grader.core.errors import StudentEndedError
 from grader.course.module import Backend
@@ -101,3 +103,11 @@ def test_torch_functions_are_named_in_the_checks_themselves(spawners: dict[Backe
 def test_names_that_are_no_text_end_the_worker(spawners: dict[Backend, Spawner]) -> None:
     with pytest.raises(StudentEndedError):
         named(spawners["torch"], NO_NAMES)
+
+
+@pytest.mark.parametrize(("notebook", "file"), [(False, "f.py"), (True, "f.py[2]")])
+def test_a_definition_is_found_by_its_line(notebook: bool, file: str) -> None:
+    cells = [b"import math\n", HONEST.replace("def f(", "\n\ndef f(").encode()]
+    files = {"f": {"file": "f.py", "cells": cells if notebook else cells[1:], "notebook": notebook}}
+    assert definition(files, "f") == CodeLine(file, 3)
+    assert definition(files, "other") == CodeLine("", 1)

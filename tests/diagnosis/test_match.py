@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from grader.course.api import Api
-from grader.diagnosis.fingerprints import Fingerprints, WrongWay, golden_form
+from grader.course.course import Course
+from grader.course.golden import read_golden
+from grader.diagnosis.fingerprints import Fingerprints, WrongWay, golden_form, read_fingerprints
+from grader.diagnosis.findings import findings
 from grader.diagnosis.match import Deviation, Matcher, Suspect, ways_together, with_a_relative
 from grader.diagnosis.outcome import ProbeOutcome, Side
-from grader.diagnosis.probe import probe
+from grader.diagnosis.probe import probe, read_probes
 
 
 def way(name: str) -> WrongWay:
@@ -77,3 +82,35 @@ def test_a_way_that_fits_on_the_side_that_is_wrong_is_meant_before_one_that_does
     outcomes = {number: ProbeOutcome("returned", value) for number, value in observed.items()}
     matcher = Matcher(prints, outcomes | {1: ProbeOutcome("raised", cause=raised["cause"])})
     assert matcher.names("fill", Deviation(Side.VALUE, (0, 1))) == ways[:1]
+
+
+def test_code_that_raises_in_half_of_its_probes_gets_no_name(course: Course) -> None:
+    """It may have any mistake. In one probe less, those that return still show which."""
+    module = course.module("softmax")
+    golden = read_golden(module)
+    prints = read_fingerprints(golden, read_probes(module, golden.api))
+    (axis_zero,) = (one for one in prints.ways if one.name == "axis_zero")
+    probes = prints.of_path("softmax")
+    assert len(probes) % 2 == 0
+    shown = [number for number, sides in prints.wrong_sides(axis_zero, "softmax").items() if Side.VALUE in sides]
+    returned = [number for number in probes if prints.outcome(None, number).ended == "returned"]
+    others_first = sorted(returned, key=lambda number: number in shown)
+    names = []
+    for raised in (len(probes) // 2 - 1, len(probes) // 2):
+        observed = {number: prints.outcome(axis_zero, number) for number in range(len(prints.probes))}
+        matcher = Matcher(prints, observed | dict.fromkeys(others_first[:raised], ProbeOutcome("raised")))
+        deviation = matcher.deviation("softmax")
+        assert deviation is not None
+        names.append([one.name for one in matcher.names("softmax", deviation)])
+    assert names == [["axis_zero"], []]
+
+
+def test_an_answer_that_two_misconceptions_give_names_neither() -> None:
+    def asked(*ways: WrongWay) -> list[str]:
+        prints = Fingerprints(Api((), {}, ()), (), (), ways)
+        return [one.way.name for one in findings(prints, {}, {"LARGEST": 3}) if one.way]
+
+    a, b = (replace(way(name), answers={"LARGEST": golden_form(3)}) for name in "ab")
+    assert asked(a) == ["a"]
+    assert asked(a, replace(b, answers={"LARGEST": golden_form(4)})) == ["a"]
+    assert asked(a, b) == []

@@ -190,6 +190,10 @@ def test_other_numbers_keep_what_a_call_means() -> None:
     assert turned is not None
     assert min(turned.args[1]) >= 0, "a position is never negative"
     assert max(turned.args[1]) > 5, "a position may be later than all that are shown"
+    text = " ".join(["Ab", "aB"])  # a text that stands in this file would be named by its code, and stay
+    letters = with_other_values(lambda text: text, arguments(text), rng)
+    assert letters is not None
+    assert [one.isupper() for one in letters.args[0]] == [one.isupper() for one in text]
     tensor = with_other_values(lambda x: x, arguments(torch.ones(3, dtype=torch.bfloat16)), rng)
     assert tensor is not None
     assert tensor.args[0].dtype == torch.bfloat16

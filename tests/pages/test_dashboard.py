@@ -30,6 +30,7 @@ from grader.course.course import Course
 from grader.course.golden import read_golden
 from grader.course.lesson import lesson_parts
 from grader.pages.dashboard_page import DashboardPage, MisconceptionText, dashboard, dashboard_page
+from grader.pages.rendering import is_page
 from tests.cli.conftest import Attn
 from tests.pages.made import STUDENTS, made_mark, made_report, read_page
 
@@ -237,6 +238,14 @@ def test_lessons_have_a_part_for_each_function(course: Course) -> None:
     assert lesson_parts(course.modules[0])["log_softmax"] == "2. log_softmax"
 
 
+def test_our_own_page_is_known_as_ours(tmp_path: Path) -> None:
+    """So that `attn` may replace it, and no other file."""
+    (tmp_path / "ours.html").write_text(dashboard(made_class(), about, "The class"))
+    (tmp_path / "other.html").write_text("<!doctype html>\n<title>The class</title>\n")
+    assert is_page(tmp_path / "ours.html")
+    assert not is_page(tmp_path / "other.html")
+
+
 def test_page_can_be_read_without_its_script() -> None:
     page = read_page(dashboard(made_class(), about, "The class"))
     for words in ("everybody fails it", "what a is", "s11", "strong work fails it", "the property good"):
@@ -263,3 +272,11 @@ def test_folder_without_grades_is_refused(attn: Attn, tmp_path: Path) -> None:
     with pytest.raises(ClassError, match="there are no grades"):
         read_class_results(FileStore(tmp_path))
     assert attn("dashboard", tmp_path, "--to", tmp_path / "d.html").returncode == 2
+
+
+def test_the_share_of_a_misconception_is_of_the_work_that_was_checked() -> None:
+    absent = tuple(
+        StudentResult(made_mark(f"x{number}", status="missing", score=None, final=None)) for number in range(4)
+    )
+    page = page_of(made_class(results=(*made_class().results, *absent)))
+    assert page.numbers[""].misconceptions[0][0] == ["4", "33 %"]

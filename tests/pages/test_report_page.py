@@ -12,6 +12,7 @@ from grader.complexity.polynomial import Polynomial
 from grader.core.report import ValueGap, excerpt_of
 from grader.course.course import Course
 from grader.course.golden import read_golden
+from grader.diagnosis.diagnose import _span
 from grader.pages.cost_plot import cost_plot, read_polynomial
 from grader.pages.heat_map import heat_maps
 from grader.pages.paragraphs import next_step_of, paragraphs_of
@@ -131,3 +132,8 @@ def test_a_cost_without_a_formula_is_one_phrase() -> None:
     powers = replace(report.costs[0], measured="grows like (b)^1, (n_q)^1, (b·n_q)^2", verdict="pass", message="")
     (function,) = report_page(replace(report, costs=(powers, *report.costs[1:]))).functions
     assert [cost.measured for cost in function.costs] == ["not a polynomial", "words"]
+
+
+def test_a_part_of_an_axis_is_named_by_its_first_and_last_place() -> None:
+    assert _span("row", slice(2, 10), 40) == "rows 2 to 9 of 40"
+    assert _span("column", slice(0, 12), 12) == ""

@@ -95,6 +95,7 @@ def test_the_worksheet_gets_the_final_marks(graded: Graded, sheet: Path, tmp_pat
     assert found["505"][1] == ""
     said = " ".join(done.stderr.split())
     assert "104 has no mark, but the grade 3.00 in Moodle: it stays" in said
+    assert said.count("has no mark") == 1  # nothing stays where Moodle has nothing
     assert "107 is not in the worksheet: left out" in said  # gil
     assert "zoe is not in the worksheet: left out" in said
     assert "3 grades, 5 feedback files" in done.stdout

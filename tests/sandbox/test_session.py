@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import socket
 import threading
+from types import SimpleNamespace
 from typing import Any
 
 import psutil
@@ -364,3 +366,11 @@ def _impatient() -> None:
 def test_torch_cannot_be_imported_in_a_numpy_module(student_of: StudentOf) -> None:
     honest = "try:\n    import torch\nexcept ImportError:\n    torch = None\ndef f():\n    return torch is None\n"
     assert student_of(honest).f() is True
+
+
+def test_the_last_error_of_a_zygote_says_why_it_could_not_start() -> None:
+    """Python prints the first one of a chain first, and lines that explain nothing."""
+    said = "KeyError: 'a cause'\n\nDuring handling:\nOSError: [Errno 1] mount: not permitted\n\n"
+    spawner: Any = object.__new__(ZygoteSpawner)
+    spawner._process = SimpleNamespace(wait=lambda _: 1, stderr=io.BytesIO(said.encode()))
+    assert spawner._last_words() == "OSError: [Errno 1] mount: not permitted"

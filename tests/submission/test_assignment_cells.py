@@ -14,7 +14,7 @@ from grader.grading.notebook_magic import ChecksFailedError, check
 from grader.platforms.nbgrader.assignment import assignment_cells, open_question, source_notebook, target_points
 from grader.platforms.nbgrader.visible_checks import visible_checks
 from grader.sandbox.worker.loader import compile_cell
-from grader.submission.assignment_cells import CellsError, given_to_students, script_roles, with_tests
+from grader.submission.assignment_cells import Cell, CellsError, given_to_students, script_roles, with_tests
 from tests.conftest import ROOT
 
 MODULES = [module.name for module in read_course(ROOT).modules]
@@ -151,7 +151,21 @@ REGION = "    ### BEGIN SOLUTION\n    return 1\n    ### END SOLUTION\n"
     ],
 )
 def test_bad_solution_raises_cells_error_with_the_reason(script: str, problem: str) -> None:
-    from grader.submission.assignment_cells import Cell
-
     with pytest.raises(CellsError, match=problem):
         with_tests(script_roles(script), {"f": Cell("code", "", "test", "test-f", 1.0, "f")})
+
+
+def test_a_test_cell_comes_after_the_examples_and_before_the_next_text() -> None:
+    script = f"# %%\ndef f():\n{REGION}# %%\nf()\n# %% [markdown]\n# Next\n# %%\ndef g():\n{REGION}"
+    tests = {name: Cell("code", "", "test", f"test-{name}", 1.0, name) for name in ("f", "g")}
+    placed = with_tests(script_roles(script), tests)
+    assert [cell.grade_id or cell.kind for cell in placed] == [
+        *("answer-f", "code", "test-f", "markdown", "answer-g", "test-g")
+    ]
+
+
+def test_a_notebook_may_begin_with_a_byte_order_mark() -> None:
+    """Some editors on Windows write one."""
+    cell = {"cell_type": "code", "source": "x = 1", "metadata": {}}
+    text = json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]})
+    assert read_cells(text.encode("utf-8-sig")) == read_cells(text.encode()) == ("x = 1",)

@@ -368,3 +368,11 @@ def test_roster_finds_the_students_of_an_export() -> None:
     assert roster.find("silvaana (Canvas 101)") == ana
     assert roster.find("Ben Okafor (Moodle 7)") == ben
     assert roster.find("102 (Canvas 999)") is None
+
+
+def test_the_times_of_unpacked_files_are_not_those_of_the_submissions(course: Course, tmp_path: Path) -> None:
+    """A platform may have made its archive days later."""
+    unpacked = find(course, saved(tmp_path / "class.zip", {"ana/softmax.py": CODE}), class_zip=True, file_times=True)
+    folder = find(course, write(tmp_path / "class", {"ana/softmax.py": CODE}), file_times=True)
+    known = [one.piece.attempt.handed_in is not None for found in (unpacked, folder) for one in found.handed_in]
+    assert known == [False, True]

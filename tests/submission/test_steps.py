@@ -25,13 +25,16 @@ ANA = Identity("ana", (("folder", "ana"),))
 def test_open_lists_everything_and_reads_nothing(
     course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = write(tmp_path / "class", {"ana/softmax.py": CODE, "ana/.DS_Store": "", "ben/hw.zip": "no zip"})
+    folder = write(
+        tmp_path / "class", {"ana/softmax.py": CODE, "ana/.DS_Store": "", "ben/Thumbs.db": "", "ben/hw.zip": ""}
+    )
     (folder / "ben" / "link").symlink_to(tmp_path)
     monkeypatch.setattr(archive, "read_file", lambda path: pytest.fail(f"{path} was read"))
     source = open_path(Search(ModuleNames(course)), 0, folder)
     assert (source.root, source.name, source.problem) == (0, "class", "")
     assert [(str(entry.name), entry.kind) for entry in source.entries] == [
         ("ana/.DS_Store", "hidden"),
+        ("ben/Thumbs.db", "hidden"),
         ("ana/softmax.py", "file"),
         ("ben/hw.zip", "file"),
         ("ben/link", "link"),

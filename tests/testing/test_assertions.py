@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 from grader.core.errors import StudentRaisedError
+from grader.sandbox.protocol.device_findings import DeviceCall, DeviceFinding
 from grader.sandbox.protocol.wire import Remote
 from grader.sandbox.student import Call
 from grader.testing import (
     array_like,
     assert_close,
+    assert_disciplined,
     assert_dtype,
     assert_raises,
     assert_rows_sum_to_one,
@@ -111,3 +113,10 @@ def test_exception_needs_the_type_and_the_numbers() -> None:
         assert_raises(ValueError, raising(own, "3"), 3)
     with pytest.raises(AssertionError, match="expected a KeyError"):
         assert_raises(KeyError, raising(kinds, "3"), 3)
+
+
+def test_other_lines_are_named_only_where_they_are_known() -> None:
+    findings = tuple(DeviceFinding("host_sync", "a wait", "work.py", line) for line in (3, 0, 3, 5))
+    with pytest.raises(AssertionError) as raised:
+        assert_disciplined(DeviceCall(None, (), findings, (), ()), None)
+    assert str(raised.value).endswith(" Look at line 5, too.")

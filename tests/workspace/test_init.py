@@ -11,7 +11,9 @@ from grader.core.new_folder import FolderError
 from grader.course.course import Course, read_course
 from grader.course.course_file import read_course_file
 from grader.workspace.init import MARK, make_workspace, update_from_installed
+from grader.workspace.progress import progress_of, record_report
 from grader.workspace.update_bundle import UpdateError
+from tests.pages.made import made_report
 
 
 def files_in(folder: Path) -> set[str]:
@@ -74,6 +76,21 @@ def test_an_interruption_leaves_nothing(
     assert list(tmp_path.rglob("*")) == ([] if is_new else [to])
 
 
+def test_the_modules_come_last(course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine may stop in between. Without modules, `attn init` runs again."""
+    moved: list[str] = []
+    rename = Path.rename
+
+    def noted(path: Path, target: Path) -> Path:
+        moved.append(target.name)
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", noted)
+    make_workspace(course, tmp_path)
+    assert moved[-1] == "modules"
+    assert len(moved) > 1
+
+
 def test_an_update_from_the_installed_package_keeps_the_work(course: Course, tmp_path: Path) -> None:
     make_workspace(course, tmp_path / "work")
     workspace = read_course(tmp_path / "work")
@@ -82,8 +99,16 @@ def test_an_update_from_the_installed_package_keeps_the_work(course: Course, tmp
     module.stub.write_text("mine = 1\n")
     (workspace.root / "constraints.txt").write_text("numpy==1\n")
     (workspace.root / MARK).write_text("0.9.0")
+    settings = module.folder / "module.toml"
+    settings.write_text(f"{settings.read_text()}# of an older version\n")
+    second = workspace.modules[1]
+    second.stub.write_text("mine = 2\n")
+    for tested in (module, second):
+        record_report(workspace, tested, made_report(module=tested.name))
     done = update_from_installed(course, workspace)
-    assert done.modules[0].updated == ("lesson",)
+    assert done.modules[0].updated == ("lesson", "settings")
+    # Its checks may ask for something else now; those of the other module do not.
+    assert [progress_of(workspace, one).tested is None for one in (module, second)] == [True, False]
     assert done.modules[0].kept == (module.stub.name,)
     assert module.stub.read_text() == "mine = 1\n"
     assert set(done.others) == {"constraints.txt"}

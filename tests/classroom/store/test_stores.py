@@ -8,7 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from cli.main import attn
 from grader.classroom.batch import Batch
 from grader.classroom.decisions import DecisionRecord, Decisions
 from grader.classroom.hand_marks import clear, give
@@ -145,6 +147,17 @@ def test_a_new_round_keeps_what_it_changes(store: ResultsStore) -> None:
     assert [one.final for one in read_earlier_marks(store)] == [9.0, 10.0]
 
 
+def test_a_damaged_list_of_the_round_before_stops_nothing(tmp_path: Path) -> None:
+    store = FileStore(tmp_path / "reports")
+    for score in (8.0, 9.0):
+        with Results(store) as results:
+            grade(results, {"ana": score})
+    earlier = tmp_path / "reports" / EARLIER / "grades.json"
+    assert read_earlier_marks(store)
+    earlier.write_text(earlier.read_text()[:-20])
+    assert read_earlier_marks(store) == []
+
+
 def test_a_round_that_was_cut_off_goes_on(store: ResultsStore) -> None:
     with Results(store) as results:
         grade(results, {"ana": 8.0, "ben": 10.0})
@@ -248,3 +261,14 @@ def test_a_class_is_graded_once_and_then_kept(store: ResultsStore, tiny: Path, t
         assert list(batch.grade(LocalPool(1))) == []
         assert list(batch.settle().marks) == list(first.marks)
     assert read_marks(store) == list(first.marks)
+
+
+def test_a_copy_without_a_damaged_report_ends_with_1(tmp_path: Path) -> None:
+    with Results(FileStore(tmp_path / "reports")) as results:
+        grade(results, {"ana": 8.0, "ben": 9.0})
+    (tmp_path / "reports" / MODULE / "ben.json").write_text("half a rep")
+    done = CliRunner().invoke(attn, ["store", "copy", str(tmp_path / "reports"), str(tmp_path / "copy")])
+    assert done.exit_code == 1
+    assert f"{tmp_path / 'copy'}: 1 reports" in done.output
+    again = CliRunner().invoke(attn, ["store", "copy", str(tmp_path / "copy"), str(tmp_path / "again")])
+    assert again.exit_code == 0, again.output

@@ -90,6 +90,12 @@ def test_the_expected_numbers_are_those_of_the_golden_file(course: Course) -> No
     assert seen == set(wanted)
 
 
+def test_a_query_without_keys_gets_no_weights() -> None:
+    stages = EXPECTED.stages(Case(LESSON.q, LESSON.k, LESSON.v, np.tri(5, k=-1)))
+    assert np.array_equal(stages.weights.sum(axis=1).round(9), [0, 1, 1, 1, 1])
+    assert np.array_equal(stages.output[0], np.zeros(LESSON.v.shape[1]))
+
+
 def test_right_code_has_the_expected_numbers_everywhere(explored: Explored) -> None:
     found = explored(ARRAYS, MASKS, POSITIONS, EFFICIENT)
     assert found.by_course == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +14,10 @@ import pytest
 from cli.ui.own_screen import own_screen
 from grader.core.report import CheckResult, EndingRecord, Report
 from grader.course.api import Api
-from grader.grading.own_words import explained
+from grader.course.course import Course
+from grader.grading import grade
+from grader.grading.own_words import explained, stopped_words
+from grader.grading.suite import Suite
 from grader.sandbox.jail.limits import Limits
 from grader.submission.submission import Source, Submission
 from tests.cli.conftest import Attn
@@ -116,6 +120,33 @@ def test_an_endless_loop_is_shown_with_its_line_and_the_limit(example_report: Re
     words = " ".join(own_screen(explained(ended, submission, Api((), {}, ()), Limits())).split())
     assert f"stopped after 3 s of computing, in line {loop + 1} of softmax.py, inside this loop" in words
     assert f"line {loop}: while not done: This loop probably never ends." in words
+
+
+def test_of_two_loops_the_inner_one_is_shown() -> None:
+    text = "def f(rows):\n    for row in rows:\n        while row:\n            row = row\n"
+    words = stopped_words("work.py", 4, text, 3.0)
+    assert "line 3: while row:" in words
+    assert "for row in rows" not in words
+
+
+def test_the_limit_is_that_of_the_module(
+    course: Course, example_report: Report, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What ends the call is tested in tests/sandbox/. Here its report is made by hand, so that no test waits."""
+    module = replace(course.module("softmax"), cpu_s=30.0)
+    name = example_report.checks[0].name
+    ended = replace(example_report, endings=(EndingRecord("deadline", name, "softmax.py", 5),))
+    source = Source("softmax.py", (ENDLESS,), notebook=False)
+
+    def graded(_: Suite, works: Iterable[Submission], on_report: Callable[[Report], None], **__: object) -> None:
+        for _work in works:
+            on_report(ended)
+
+    monkeypatch.setattr(grade, "run_grading", graded)
+    reports: list[Report] = []
+    submission = Submission("ana", module.name, "softmax.py", {"softmax": source})
+    grade.check_own_files(course, module, [submission], reports.append)
+    assert "stopped after 30 s of computing" in reports[0].checks[0].message
 
 
 def test_the_screen_says_how_to_try_the_call(attn: Attn, bundle: Path) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
 
+from cli.web.archives import write_libraries
 from cli.web.build import WebError, make_web, require_possible
 from grader.authoring.npm import NpmError, NpmPackage, fetch_packages, pinned_packages, this_system
 from grader.course.course import Course
@@ -56,3 +58,10 @@ def test_every_package_is_pinned_by_a_hash() -> None:
 
 def test_the_first_four_modules_are_possible(course: Course) -> None:
     require_possible(course, course.modules[:4])
+
+
+def test_names_and_sizes_are_in_the_order_of_the_bytes(tmp_path: Path) -> None:
+    listed = write_libraries(tmp_path / "libraries", {"b.so": b"two", "a.so": b"1"})
+    data = gzip.decompress((tmp_path / "libraries").read_bytes())
+    assert listed == [("a.so", 1), ("b.so", 3)]
+    assert data == b"1two"

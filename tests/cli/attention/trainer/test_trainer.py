@@ -10,7 +10,10 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from cli.attention.gpt.training_run import CHECKPOINT, RunError, read_history  # noqa: E402
+from cli.attention.gpt import training_run  # noqa: E402
+from cli.attention.gpt.process import BEFORE  # noqa: E402
+from cli.attention.gpt.training_run import CHECKPOINT, CODE, RUN, RunError, read_code, read_history  # noqa: E402
+from cli.attention.trainer.__main__ import _words  # noqa: E402
 from cli.attention.trainer.trainer import (  # noqa: E402
     Trainer,
     TrainingError,
@@ -18,6 +21,7 @@ from cli.attention.trainer.trainer import (  # noqa: E402
     attention_maps,
     train,
 )
+from grader.sandbox.worker.loader import StudentModules  # noqa: E402
 from tests.cli.attention.trainer.runs import MODEL, TEXT, small_run, trainer_of  # noqa: E402
 
 
@@ -156,3 +160,21 @@ def test_a_damaged_checkpoint_is_said_to_be_damaged(tmp_path: Path, content: byt
         read_history(tmp_path)
     with pytest.raises(RunError, match="damaged"):
         trainer_of(tmp_path)
+
+
+def test_a_new_run_keeps_every_file_of_the_one_before(tmp_path: Path) -> None:
+    small_run(tmp_path)
+    (tmp_path / CHECKPOINT).write_bytes(b"weights")
+    files = {name: (tmp_path / name).read_bytes() for name in (RUN, training_run.TEXT, CODE, CHECKPOINT)}
+    small_run(tmp_path, steps=30)
+    assert {path.name: path.read_bytes() for path in (tmp_path / BEFORE).iterdir()} == files
+
+
+def test_the_function_that_is_not_written_is_named_and_not_its_caller(tmp_path: Path) -> None:
+    code = "def inner():\n    raise NotImplementedError\n\n\ndef outer():\n    inner()\n"
+    small_run(tmp_path, model=code)
+    modules = StudentModules(read_code(tmp_path))
+    assert modules.load("transformer") == []
+    with pytest.raises(NotImplementedError) as raised:
+        modules.main.outer()
+    assert _words(raised.value, modules) == "inner in transformer.py is not written yet (line 2)"

@@ -145,6 +145,16 @@ class Layer(nn.Module):
         assert_disciplined(layer.made(False).on_device(torch.ones(3, 2)), None)
 
 
+@pytest.mark.parametrize(("entries", "kinds"), [(8, []), (9, ["made_on_cpu"])])
+def test_a_module_may_move_a_few_numbers_in_each_call(student_of: StudentOf, entries: int, kinds: list[str]) -> None:
+    body = f"""
+module = nn.Module()
+module.register_buffer("table", torch.ones({entries}))
+return module.to("cuda").table * x[0][0]
+"""
+    assert [one.kind for one in answer(student_of, body, torch.ones(2)).findings] == kinds
+
+
 def test_machine_without_a_gpu(student_of: StudentOf) -> None:
     body = "return [str(x[0].device), torch.cuda.is_available(), torch.cuda.device_count()]"
     assert answer(student_of, body, torch.ones(2), gpu=False).value == ["cpu", False, 0]

@@ -319,3 +319,8 @@ def f(n):
     assert (
         counted(source, "f(3)")["mem"] == counted(source, "f(50)")["mem"] == 1600
     )  # the new block is made before the old one is freed
+
+
+@pytest.mark.parametrize("name", ["outer", "tensordot", "trace", "diagonal", "matmul"])
+def test_a_function_of_linalg_has_the_price_of_its_twin(name: str) -> None:
+    assert price_of(getattr(np.linalg, name)) is price_of(getattr(np, name)) is not None
