@@ -9,8 +9,8 @@ import pytest
 from grader.course.api import Api
 from grader.course.course import Course
 from grader.course.golden import read_golden
-from grader.diagnosis.fingerprints import Fingerprints, WrongWay, golden_form, read_fingerprints
 from grader.diagnosis.findings import findings
+from grader.diagnosis.fingerprints import Fingerprints, WrongWay, golden_form, read_fingerprints
 from grader.diagnosis.match import Deviation, Matcher, Suspect, ways_together, with_a_relative
 from grader.diagnosis.outcome import ProbeOutcome, Side
 from grader.diagnosis.probe import probe, read_probes
