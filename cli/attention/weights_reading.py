@@ -84,7 +84,7 @@ def _mask(weights: np.ndarray, of: Weights, allowed: np.ndarray) -> Reading | No
 
 def _is_inverted(weights: np.ndarray, of: Weights, allowed: np.ndarray) -> bool:
     """Whether every row with a blocked key has the weights of its blocked keys alone."""
-    rows = ~allowed.all(axis=-1)
+    rows = np.asarray(~allowed.all(axis=-1))
     expected = softmax_over_keys(of.scores / of.scale, ~allowed | ~rows[..., None])
     return bool(np.allclose(weights[rows], expected[rows], atol=_EQUAL))
 
