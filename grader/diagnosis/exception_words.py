@@ -160,6 +160,13 @@ def _unpacking(found: re.Match[str], given: Given) -> str:
     return f"this line takes {count} values out of something that has another number of them.{given.shapes}"
 
 
+def _one_answer(many: str) -> str:
+    return (
+        f"an `if`, `and`, `or`, `not`, max() or min() asks for one answer, and {many} has one for each entry. `&`, `|` "
+        "and `~` work entry by entry; .any() and .all() give one answer."
+    )
+
+
 def _undefined(found: re.Match[str], given: Given) -> str:
     missing = " Is an import missing?" if found[1] in {"np", "torch", "nn", "F"} | sys.stdlib_module_names else ""
     return f"nothing has the name {found[1]} here.{missing}"
@@ -305,18 +312,8 @@ _KINDS = (
     _kind("RuntimeError", r"Index tensor must have the same number of dimensions", "the indices need as many axes as the tensor that they choose from."),
     _kind("RuntimeError", r"probability tensor contains", "some of these probabilities are negative, NaN or infinite."),
     # one answer for many entries
-    _kind(
-        "ValueError",
-        r"truth value of an array",
-        "an `if`, `and`, `or`, `not`, max() or min() asks for one answer, and an array has one for each entry. `&`, `|` "
-        "and `~` work entry by entry; .any() and .all() give one answer.",
-    ),
-    _kind(
-        "RuntimeError",
-        r"Boolean value of Tensor",
-        "an `if`, `and`, `or`, `not`, max() or min() asks for one answer, and a tensor has one for each entry. `&`, `|` "
-        "and `~` work entry by entry; .any() and .all() give one answer.",
-    ),
+    _kind("ValueError", r"truth value of an array", lambda *_: _one_answer("an array")),
+    _kind("RuntimeError", r"Boolean value of Tensor", lambda *_: _one_answer("a tensor")),
     _kind("TypeError", r"only (?:length-1|0-dimensional|size-1) arrays can be converted", "float(), int() and the functions of math take one number, and this is an array. NumPy's functions work on arrays."),
     _kind("ValueError", r"can only convert an array of size 1", "this makes one number of an array, which has more than one."),
     _kind("ValueError", r"only one element tensors can be converted", "float(), int() and the functions of math take one number, and this tensor has more."),
