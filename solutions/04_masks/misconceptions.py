@@ -668,6 +668,7 @@ def combine_masks(*masks):
 # %% combined_with_bits
 LIKELY = "`&` works for masks of bool and of integers, but a mask of floats raises an error"
 HINT = "Try np.array([1.0]) & np.array([1.0]). Convert each mask to bool first."
+RAISES = True
 
 
 def combine_masks(*masks):
@@ -1339,6 +1340,7 @@ def masked_softmax(scores, mask, axis=-1):
 # %% mask_as_an_index
 LIKELY = "scores[mask == 0] needs a mask of the shape of the scores; a smaller mask, which should broadcast, raises"
 HINT = "Try scores (2, 3) and a mask of 3 entries. np.where takes every mask that broadcasts."
+RAISES = True
 
 
 def masked_softmax(scores, mask, axis=-1):

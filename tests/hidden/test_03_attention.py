@@ -1063,6 +1063,10 @@ def test_attention_of_a_batch(student, rng):
     for b in range(4):
         assert_attends((whole[0][1, b], whole[1][1, b]), *alone[b], of=f"element (1, {b}):")
         assert_attends((masked[0][1, b], masked[1][1, b]), *alone_masked[b], of=f"element (1, {b}), masked:")
+    Q, K, V = random_qkv(rng, (3, 4, 5, 2), (2,))  # equal sizes hide which axis the code uses
+    whole, *alone = attend_many(call, [(Q, K, V), *((Q[b], K[b], V[b]) for b in range(2))])
+    for b in range(2):
+        assert_attends((whole[0][b], whole[1][b]), *alone[b], of=f"element {b}, where all sizes differ:")
 
 
 @worth(
