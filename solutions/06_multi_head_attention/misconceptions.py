@@ -2272,7 +2272,6 @@ REPLACE = {
 # %% truth_of_a_tensor
 LIKELY = "`key or query` asks whether a tensor is true, which PyTorch says of a single number only"
 HINT = "Which question about the key do you want to ask: whether it is true, or whether it is None?"
-RAISES = True
 REPLACE = {
     "key = query if key is None else key": "key = key or query",
     "value = key if value is None else value": "value = value or key",

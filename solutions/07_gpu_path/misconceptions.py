@@ -190,6 +190,7 @@ def pick_device(prefer="cuda"):
 # %% pick_refuses_numbers
 LIKELY = "a list of names is compared with, so cuda:0, a torch.device and other device names are refused or lost"
 HINT = "Everything that torch.device() accepts is a device name. Let it decide, and look at .type of the result."
+RAISES = True
 
 
 def pick_device(prefer="cuda"):
