@@ -60,7 +60,7 @@ def _sums(weights: np.ndarray, of: Weights, allowed: np.ndarray) -> Reading | No
     evidence = f"your rows sum to {_listed(rows)}"
     if of.mask is None and np.allclose(columns, 1, atol=_EQUAL):
         return Reading(f"{evidence}, your columns to 1", "the softmax runs over the queries, not over the keys")
-    if np.isclose(weights.sum(), 1, atol=_EQUAL):
+    if np.isclose(weights.sum(), 1, atol=_EQUAL) and not np.isclose(rows, 1, atol=_EQUAL).any():
         return Reading(evidence, "all weights of the table together sum to 1; each row should")
     expected = softmax_over_keys(of.scores / of.scale, np.ones_like(allowed))
     if of.mask is not None and np.allclose(weights, expected * allowed, atol=_EQUAL):
@@ -75,11 +75,18 @@ def _mask(weights: np.ndarray, of: Weights, allowed: np.ndarray) -> Reading | No
     if of.mask is None or not leaked.size or leaked.max() <= _EQUAL:
         return None
     evidence = f"a blocked key has weight {leaked.max():.4g}"
-    if (weights[allowed] <= _EQUAL).all():
+    if _is_inverted(weights, of, allowed):
         return Reading(f"{evidence}, and no allowed key has any", "the mask is inverted: blocked keys are allowed")
     if np.allclose(weights, softmax_over_keys(of.scores / of.scale, np.ones_like(allowed)), atol=_EQUAL):
         return Reading(evidence, "the mask is not used")
     return Reading(evidence, "")
+
+
+def _is_inverted(weights: np.ndarray, of: Weights, allowed: np.ndarray) -> bool:
+    """Whether every row with a blocked key has the weights of its blocked keys alone."""
+    rows = ~allowed.all(axis=-1)
+    expected = softmax_over_keys(of.scores / of.scale, ~allowed | ~rows[..., None])
+    return bool(np.allclose(weights[rows], expected[rows], atol=_EQUAL))
 
 
 def _scale(weights: np.ndarray, of: Weights, allowed: np.ndarray) -> Reading | None:

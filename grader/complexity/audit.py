@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+from importlib.util import find_spec
 from typing import Any
 
 from grader.complexity.audit_names import (
@@ -31,6 +32,7 @@ from grader.complexity.audit_names import (
     ONLY_CALLED,
     ONLY_THESE,
     UNWATCHED_PARTS,
+    USUAL_LIBRARIES,
     BoundNames,
     is_name,
     parse_cells,
@@ -115,14 +117,15 @@ class _Auditor(ast.NodeVisitor):
 
     def visit_Import(self, node: ast.Import) -> None:
         for alias in node.names:
-            if not _may_import(alias.name):
+            if not _may_import(alias.name) and not _is_absent(alias.name):
                 self.flag(node, Reason.IMPORT)
             self._check_bound(node, alias.asname or alias.name)
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         for alias in node.names:
             path = f"{node.module}.{alias.name}"
-            if node.level or not (_may_import(path) or (_may_import(node.module or "") and _may_use(path))):
+            allowed = _may_import(path) or (_may_import(node.module or "") and _may_use(path)) or _is_absent(path)
+            if node.level or not allowed:
                 self.flag(node, Reason.IMPORT)
             self._check_bound(node, alias.asname or alias.name)
 
@@ -328,6 +331,13 @@ class _Auditor(ast.NodeVisitor):
         return isinstance(base, ast.Name) and (
             base.id in self.names.classes or (base.id in BUILT_IN_CLASSES and base.id not in self.names.own)
         )
+
+
+@lru_cache(maxsize=64)
+def _is_absent(path: str) -> bool:
+    """Whether an import can only raise: a usual library that is not installed here."""
+    top = path.partition(".")[0]
+    return top in USUAL_LIBRARIES and find_spec(top) is None
 
 
 def _may_import(module: str) -> bool:

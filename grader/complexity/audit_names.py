@@ -31,6 +31,8 @@ _TORCH = """torch torch.amp torch.autograd torch.autograd.function torch.autogra
 _TRITON = "triton triton.language"  # kernels for a GPU; nothing else can run them
 _SCREEN = "IPython.display matplotlib matplotlib.pyplot pytest tqdm tqdm.auto"
 _COURSE = "fallback"  # a stub imports it where there is no mylab; a worker has mylab and no such module
+# Libraries that students know, and import although they are not installed.
+USUAL_LIBRARIES = words("scipy sklearn pandas jax cupy tensorflow numba einops seaborn")
 MODULES_ALLOWED = words(f"{_PYTHON} {_NUMPY} {_TORCH} {_TRITON} {_SCREEN} {_COURSE}")
 
 # Modules of Python that other modules import, and through which code can reach anything: `logging.sys`.

@@ -218,9 +218,17 @@ def _operands(found: re.Match[str], given: Given) -> str:
     return f"the operator does not work on {_joined([_article(one) for one in kinds])}.{more}"
 
 
-def _no_sequence(found: re.Match[str], given: Given) -> str:
+def _no_choice(found: re.Match[str], given: Given) -> str:
     called = " Are the round brackets of a call missing?" if "function" in found[1] or "method" in found[1] else ""
-    return f"{_article(found[1])} has no entries.{called}"
+    return f"[ ] does not work on {_article(found[1])}.{called}"
+
+
+def _no_sequence(found: re.Match[str], given: Given) -> str:
+    return f"{_article(found[1])} has no entries to go through."
+
+
+def _no_length(found: re.Match[str], given: Given) -> str:
+    return f"{_article(found[1])} has no length."
 
 
 def _key(found: re.Match[str], given: Given) -> str:
@@ -337,8 +345,9 @@ _KINDS = (
     _kind("RuntimeError", r"value cannot be converted to type", "the number is too large for the dtype of this tensor."),
     # what something is
     _kind("TypeError", r"'([\w.]+)' object is not callable", _not_callable),
-    _kind("TypeError", r"'([\w.]+)' object is not (?:subscriptable|iterable)", _no_sequence),
-    _kind("TypeError", r"object of type '([\w.]+)' has no len", _no_sequence),
+    _kind("TypeError", r"'([\w.]+)' object is not subscriptable", _no_choice),
+    _kind("TypeError", r"'([\w.]+)' object is not iterable", _no_sequence),
+    _kind("TypeError", r"object of type '([\w.]+)' has no len", _no_length),
     _kind("TypeError", r"unsupported operand type\(s\) for [^:]+: '([\w.]+)' and '([\w.]+)'", _operands),
     _kind("TypeError", r"bad operand type for unary .: '([\w.]+)'", _operands),
     _kind("TypeError", r"can't multiply sequence|can only concatenate (list)", "a list does not compute entry by entry. np.asarray makes an array of it."),

@@ -174,10 +174,6 @@ def _against(side: Side, probe: Probe, found: ProbeOutcome, expected: ProbeOutco
         where, one, other = _first_element(found.value, expected.value, same_dtype)
         return [*where, *_pair(describe(one), describe(other))]
     if probe.look is not None and type(expected.value) in (dict, str):
-        if probe.place and type(found.value) is dict and type(expected.value) is dict:
-            off = [key for key, value in expected.value.items() if likeness(found.value.get(key), value)]
-            shown = ["; ".join(f"{key}: {one.value.get(key)}" for key in off) for one in (found, expected)]
-            return _pair(*shown)
         return _facts(found, expected.value, GRADIENTS if probe.cotangent is not None else describe(found.raw))
     if probe.cotangent is not None:
         return _gradients(found.value, expected.value)
@@ -200,10 +196,13 @@ def _gradients(found: Any, expected: Any) -> list[list[str]]:
 
 
 def _facts(found: ProbeOutcome, expected: Any, what: str) -> list[list[str]]:
-    """Show which parts of a free form are not as required."""
+    """Show the parts of a free form that are not as required; only which they are, if that is too long."""
     if type(found.value) is not dict or type(expected) is not dict:
         return [wrapped(f"  yours:    {what}", 2)]
     off = [str(key) for key, value in expected.items() if likeness(found.value.get(key), value)]
+    shown = ["; ".join(f"{key}: {facts.get(key)}" for key in off) for facts in (found.value, expected)]
+    if max(map(len, shown)) <= 2 * MOST_SHOWN:
+        return _pair(*shown)
     return [wrapped(f"  yours:    {what}; not as required: {_joined(off)}", 3)]
 
 
@@ -253,7 +252,7 @@ def _number_pair(found: np.ndarray, expected: np.ndarray) -> list[list[str]]:
 
 
 def _pair(found: str, expected: str) -> list[list[str]]:
-    return [wrapped(f"  yours:    {found}", 4), wrapped(f"  expected: {expected}", 2)]
+    return [wrapped(f"  yours:    {found}", 4), wrapped(f"  expected: {expected}", 3)]
 
 
 def _shown(value: Any) -> str:
@@ -284,7 +283,7 @@ def _ending(outcome: ProbeOutcome) -> str:
         return f"it returns {_shown(outcome.value)}"
     raised = outcome.raised
     if raised is None:
-        return f"it raises an exception{_naming(outcome.numbers)}"
+        return "it returns something that cannot be read"
     where = f", in line {raised.place.number}" if raised.place else ""
     said = f": {raised.message}" if raised.message and not outcome.numbers else ""
     return f"it raises {raised.type}{_naming(outcome.numbers)}{where}{said}"

@@ -33,7 +33,7 @@ def pick_device(prefer="cuda"):
 
 # %% pick_always_cpu
 LIKELY = "the CPU is returned, even if there is a GPU"
-HINT = "What does your function return on a machine with a GPU? Follow your condition for is_available() == True."
+HINT = "What does your function return on a machine with a GPU? Does it ask about the GPU in each call?"
 
 
 def pick_device(prefer="cuda"):

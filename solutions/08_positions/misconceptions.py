@@ -106,7 +106,7 @@ HINT = "What is type(sinusoidal_positions(2, 4))? Wrap your result in np.array."
 REPLACE = {"return signal": "return signal.tolist()"}
 
 # %% sinusoidal_float32
-LIKELY = "the angles of the signal are rounded to float32"
+LIKELY = "the signal, or something before it, is rounded to float32"
 HINT = "What is sinusoidal_positions(2, 4).dtype? It should be float64, and so should everything before."
 REPLACE = {
     "angles = np.arange(seq_len)[:, None] * rates": "angles = np.arange(seq_len)[:, None] * rates.astype(np.float32)",

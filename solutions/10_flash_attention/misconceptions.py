@@ -139,8 +139,8 @@ HINT = "Read the docstring: which of the four results comes first?"
 REPLACE = {"return m_new, l_new, weights, rescale": "return weights, m_new, l_new, rescale"}
 
 # %% merge_modifies_the_old_sum
-LIKELY = "the caller's arrays m and l are changed"
-HINT = "Print l before and after the call."
+LIKELY = "the caller's array m or l is changed"
+HINT = "Print m and l before and after the call."
 VALUES_RIGHT = True
 REPLACE = {"return m_new, l_new, weights, rescale": "l[:], m[:] = l_new, m_new\nreturn m_new, l_new, weights, rescale"}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.complexity.audit import Reason, UncertifiedLine, audit
+from grader.complexity.audit import Reason, UncertifiedLine, _is_absent, audit
 from grader.course.course import Course
 from tests.cases import cases
 
@@ -94,6 +94,18 @@ def test_plain_code_is_certified(code: str) -> None:
 
 def test_the_first_line_of_each_reason_is_named() -> None:
     assert found_in("import gc\nimport inspect\nimport gc\n") == (UncertifiedLine("f.py", 1, Reason.IMPORT),)
+
+
+def test_a_library_that_is_not_installed_can_only_raise(monkeypatch: pytest.MonkeyPatch) -> None:
+    code = "def f(x):\n    from scipy.special import softmax\n    return softmax(x)\n"
+    monkeypatch.setattr("grader.complexity.audit.find_spec", lambda _: None)
+    _is_absent.cache_clear()
+    assert found_in(code) == ()
+    assert [one.reason for one in found_in("import scipyy")] == [Reason.IMPORT]
+    monkeypatch.setattr("grader.complexity.audit.find_spec", lambda _: object())
+    _is_absent.cache_clear()
+    assert [one.reason for one in found_in(f"{code}\n")] == [Reason.IMPORT]  # audits are remembered by their text
+    _is_absent.cache_clear()
 
 
 def test_cells_of_a_notebook_are_read_as_jupyter_runs_them() -> None:

@@ -620,7 +620,6 @@ def test_softmax_follows_its_entries(student, rng):
 @worth(0.75, "masked_softmax gives the right weights for float32 and for integers", target=SOFTMAX)
 def test_softmax_of_other_dtypes(student, rng, shown):
     scores, mask = rng.integers(-4, 5, size=(4, 5)), open_mask(rng, (4, 5))
-    mask[2] = 0
     expected = oracle_masked_softmax(scores, mask)
     kinds = {np.float32: np.float32, np.int64: np.float64, np.int32: np.float64}
     results = softmaxes(student, [(scores.astype(kind), mask) for kind in kinds])
@@ -632,8 +631,8 @@ def test_softmax_of_other_dtypes(student, rng, shown):
 @worth(0.5, "very low and very high scores of float32 and integers give the right weights", target=SOFTMAX)
 def test_softmax_of_extreme_other_dtypes(student):
     low = np.array([[-2e9, 1e3, -3e9], [1e3, -2e9, 7], [0, -1e9, 5]])
-    mask = np.array([[1, 0, 1], [0, 1, 0], [0, 0, 0]])
-    expected = np.array([[1.0, 0, 0], [0, 1, 0], [0, 0, 0]])
+    mask = np.array([[1, 0, 1], [0, 1, 0], [0, 0, 1]])
+    expected = np.array([[1.0, 0, 0], [0, 1, 0], [0, 0, 1]])
     high = np.array([[300.0, 0, 5000], [200, 100, 0]])
     cases = [(low.astype(np.float32), mask), (low.astype(np.int64), mask)]
     *billions, hundreds = softmaxes(student, [*cases, (high.astype(np.float32), np.array([[1, 1, 0]]))])

@@ -370,6 +370,10 @@ def test_forward_of_a_blocked_query(student, rng):
         assert_close(output[2], double(v)[1], SINGLE, of="the output of a query with one key left")
         assert_close(weights[0].sum(), np.float64(1), SINGLE, of="the sum of the first row")
     assert_attends(empty, np.zeros((3, 3)), np.zeros((3, 4)), of="everything blocked:")
+    for kind in half_dtypes():
+        ((output, weights),) = attend_many(layer_of(student, 2), [(*(one.to(kind) for one in (q, k, v)), mask)])
+        assert_close(weights[1], np.zeros(4), of=f"{kind}: weights of the blocked query")
+        assert_close(output[1], np.zeros(3), of=f"{kind}: output of the blocked query")
 
 
 @worth(1, "very large scores, positive or negative, do not overflow, and blocked keys keep the weight 0", target=CLASS)
@@ -692,7 +696,7 @@ def test_forward_of_float64(student, rng):
 @worth(1.25, "output and weights have the dtype of q, k and v, for every dtype of the mask", target=CLASS)
 def test_forward_dtype(student):
     q, k, v = [[1, 2, 0, 0], [0, 1, 1, 0]], [[1, 1, 0, 0], [2, 0, 0, 0], [0, 1, 0, 1]], [[1, 2], [3, 4], [5, 6]]
-    mask = torch.tensor([[1, 0, 1], [0, 0, 0]])
+    mask = torch.tensor([[1, 0, 1], [0, 1, 1]])
     layer = layer_of(student, 4)
     exact = attended(layer(*tensors(q, k, v), mask), tensors(q, k, v))
     for dtype in (torch.float32, torch.float64, *half_dtypes()):

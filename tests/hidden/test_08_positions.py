@@ -144,7 +144,7 @@ def test_sinusoidal_agrees_with_the_oracle(student):
         assert_close(value, oracle_sinusoidal(*case), NEAR, of=f"arguments {case}")
 
 
-@worth(0.75, "long sequences are exact: the angles are not rounded to float32", target=SIN)
+@worth(0.75, "long sequences are exact, beyond the digits of float32", target=SIN)
 def test_sinusoidal_of_a_long_sequence(student):
     (signal,) = signals(student, [(4000, 6)])
     for pos in (1023, 3999):

@@ -237,7 +237,7 @@ def test_norm_gradients_are_across(student, rng):
     assert_close(along, torch.zeros(3), Tolerance(0.0, 1e-4), of="the gradients along the tokens")
 
 
-@worth(0.4, "float32 stays float32, and float64 stays float64", target=NORM)
+@worth(0.4, "float32 and float64 keep their dtype, and float64 its digits", target=NORM)
 def test_norm_dtype(student, rng):
     x = normal(rng, 2, 4)
     norm = norm_of(student, torch.ones(4))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import difflib
 import keyword
+import re
+import sys
 import traceback
 from collections.abc import Collection
 from pathlib import Path
@@ -15,6 +17,7 @@ from grader.sandbox.protocol.wire import UnsendableError
 MAX_TEXT = 4_000
 MAX_CALLS = 20
 MAX_NAME = 100
+_NO_MEMBER = re.compile(r"module '([\w.]{1,100})' has no attribute '(\w{1,100})'")
 _LIKE = 0.75  # of two names, one of which was probably meant
 OUR_FILES = str(Path(__file__).parent.parent)  # left out of a traceback: a student's error is never in them
 
@@ -78,15 +81,17 @@ def type_name(kind: type) -> str:
 def _meant(error: BaseException, message: str) -> str:
     """Return the name that was probably meant, where a misspelt one raised; empty if no name is like it."""
     try:
-        if not isinstance(error, NameError | AttributeError) or str(error.name) not in message:
+        if member := _NO_MEMBER.fullmatch(message):  # NumPy raises it by itself, without these
+            name, names = member[2], set(dir(sys.modules[member[1]]))
+        elif not isinstance(error, NameError | AttributeError) or str(error.name) not in message:
             return ""
-        if isinstance(error, AttributeError):
-            names = set(dir(error.obj))
+        elif isinstance(error, AttributeError):
+            name, names = str(error.name), set(dir(error.obj))
         else:
             frame = list(traceback.walk_tb(error.__traceback__))[-1][0]
-            names = {*frame.f_locals, *frame.f_globals, *frame.f_builtins} - {*keyword.kwlist}
-        public = sorted(name for name in names if not name.startswith("__"))
-        found = difflib.get_close_matches(str(error.name), public, 1, _LIKE)
+            name, names = str(error.name), {*frame.f_locals, *frame.f_globals, *frame.f_builtins} - {*keyword.kwlist}
+        public = sorted(one for one in names if not one.startswith("__"))
+        found = difflib.get_close_matches(name, public, 1, _LIKE)
     except BaseException:  # noqa: BLE001
         return ""
     return found[0][:MAX_NAME] if found else ""

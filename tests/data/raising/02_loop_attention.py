@@ -2,7 +2,7 @@
 
 # %% len_of_a_number
 # A loop over a number.
-# Expected: no name; an int has no entries
+# Expected: no name; an int has no entries to go through
 def dot_product(a, b):
     if len(a) != len(b):
         raise ValueError(f'a has {len(a)} entries but b has {len(b)}')
