@@ -22,7 +22,7 @@ def test_there_are_thirty() -> None:
 @pytest.mark.parametrize("name", FIRST)
 def test_the_right_thing_is_shown_first(course: Course, name: str) -> None:
     found = list(drafts_shown(course, course.module(name), cases("drafts", name)))
-    assert {one.draft.name: one.first for one in found} == {one.draft.name: one.draft.expected for one in found}
+    assert {one.draft.name: one.first for one in found if not one.is_right} == {}
     assert [one.draft.name for one in found if not one.fits] == []
     for word in NOT_FOR_STUDENTS:
         assert [one.draft.name for one in found if word in one.screen] == []

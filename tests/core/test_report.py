@@ -16,7 +16,7 @@ from grader.classroom.provenance import Provenance
 from grader.classroom.results import Results
 from grader.classroom.store.files import FileStore
 from grader.core.atomic_file import file_name, write_atomically
-from grader.core.report import CheckResult, Report, report_from, report_text
+from grader.core.report import TOO_LITTLE, CheckResult, Report, cost_word, report_from, report_text, without_word
 from grader.core.safe_text import one_line, plain_name, printable
 from grader.core.summary import summary_of
 from tests.conftest import GradeSource, tier_here
@@ -180,3 +180,10 @@ class TestScreens:
         table = "\n".join(class_table(BatchResult(summaries, count_class(summaries), (), (), ())))
         assert "– / 20  grader fault" in table
         assert table.endswith("2 submissions: 0 with full marks, 1 with less, 1 not graded (sandbox: none)")
+
+
+def test_missing_work_has_one_word_on_every_screen() -> None:
+    message = f"{TOO_LITTLE}expected 2·n, found n"
+    assert cost_word("fail", "n", message) == cost_word("fail", "n", "", too_little=True) == "TOO LITTLE"
+    assert cost_word("fail", "n", "expected n, found n²") == "TOO MUCH"
+    assert without_word(message) == "expected 2·n, found n"

@@ -80,7 +80,7 @@ def test_a_wrong_report_is_not_valid(
         ("forbidden", ForbiddenCall, set(), set()),
         ("review", ReviewItem, set(), set()),
         ("ending", EndingRecord, {"file", "line"}, set()),
-        ("diagnosis", Diagnosis, {"function", "paste"}, {"code", "gap"}),
+        ("diagnosis", Diagnosis, {"function", "paste", "kind"}, {"code", "gap"}),
         ("excerpt", Excerpt, set(), set()),
         ("gap", ValueGap, set(), set()),
     ],
@@ -93,7 +93,7 @@ def test_the_schema_has_every_field_of_the_parts(
 
 
 def test_the_schema_has_every_field_of_a_report() -> None:
-    fields = {field.name for field in dataclasses.fields(Report)} - {"printed", "properties"} | {
+    fields = {field.name for field in dataclasses.fields(Report)} - {"printed", "properties", "answers"} | {
         "schema",
         "needs_review",
     }

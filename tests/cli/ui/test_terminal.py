@@ -116,7 +116,7 @@ def test_code_that_costs_too_much_is_not_complete(attn: Attn, bundle: Path) -> N
     done = attn("complete", "softmax", cwd=bundle)
     assert done.returncode == 1
     assert "TOO MUCH" in done.stdout
-    assert "- limit of softmax: steps" in done.stdout
+    assert "- limit of softmax: rounds of Python loops" in done.stdout
     assert "`attn profile softmax` shows where a limit is broken." in done.stdout
     assert not (bundle / "mylab").exists()
 
@@ -149,9 +149,9 @@ def test_a_known_mistake_is_not_complete(attn: Attn, bundle: Path) -> None:
     path.write_text(SOLUTION.read_text() + wrong)
     done = attn("complete", "softmax", cwd=bundle)
     assert done.returncode == 1
-    assert "5 of 5 visible checks pass." in done.stdout
+    assert "####################  5 passed" in done.stdout
     assert "small calls do not do what is stated" in done.stdout
-    assert "Fix it (`attn hint` helps), or use --anyway." in done.stdout
+    assert "`attn test softmax` shows the first. Or go on with --anyway." in done.stdout
     assert attn("hint", "softmax", cwd=bundle).returncode == 0
     assert attn("complete", "softmax", "--anyway", cwd=bundle).returncode == 0
 

@@ -23,7 +23,7 @@ def softmax(x, axis=-1):
 
 # %% without_keepdims
 # Broadcasting fails for two dimensions, and works for one
-# Expected: softmax: value
+# Expected: softmax: value or raises
 
 
 def softmax(x, axis=-1):

@@ -71,7 +71,7 @@ class ScaledDotProductAttention:
 
 # %% inverted_mask
 # `~mask`: an error for floats, and of integers it is never 0
-# Expected: ScaledDotProductAttention.compute_weights: raises
+# Expected: ScaledDotProductAttention.compute_weights: raises or value
 
 
 def project_qkv(X, W_q, W_k, W_v):
