@@ -21,6 +21,8 @@ _NAMED = re.compile(r"(?P<name>[A-Za-z_]\w*)=(?P<spec>.*)", re.DOTALL)
 
 WORD = 4  # letters of a word: all have the same number, so that a text of N words has a length that N decides
 
+_TIMES = re.compile(r"(?P<value>.*)\stimes\s(?P<times>[\w*/+-]+)", re.DOTALL)  # never the end of a text in quotes
+
 _OPERAND = r"(?:[0-9]+|[a-z]\w*)"
 _EXPRESSION = re.compile(rf"{_OPERAND}(?:[-+*/]{_OPERAND})*")
 _TOKEN = re.compile(rf"{_OPERAND}|[-+*/]")
@@ -111,11 +113,19 @@ def _index(parts: list[str]) -> list[str] | None:
 
 
 def _literal(parts: list[str]) -> list[str] | None:
+    value, times = _repeated(" ".join(parts))
     try:
-        encode(ast.literal_eval(" ".join(parts)))
+        made = ast.literal_eval(value)
+        encode(made)
     except (ValueError, SyntaxError, UnsendableError):
         return None
-    return []
+    return [] if not times else [times] if isinstance(made, str | bytes | list | tuple) else None
+
+
+def _repeated(text: str) -> tuple[str, str]:
+    """Return the value of a literal as it is written, and how many times it is repeated: `'()' times n`."""
+    found = _TIMES.fullmatch(text.strip())
+    return (found["value"], found["times"]) if found else (text.strip(), "")
 
 
 def _name(parts: list[str]) -> list[str] | None:
@@ -166,7 +176,8 @@ ARGUMENT_KINDS: dict[str, ArgumentKind] = {
     "value": ArgumentKind("value X", "the number X as a float, such as `value 2.5` or `value 1e-5`", _number),
     "literal": ArgumentKind(
         "literal VALUE",
-        "this value, written as in Python: `literal [(0, 1), (2, 3)]`, `literal {'a': 1}` or `literal 'two words'`",
+        "this value, as in Python: `literal [(0, 1), (2, 3)]` or `literal 'two words'`; with `times N` behind it, a "
+        "text or list is repeated: `literal '(a)' times n`",
         _literal,
     ),
     "none": ArgumentKind("none", "None", _exactly(0)),
@@ -213,7 +224,9 @@ def argument(spec: str, names: Mapping[str, int], rng: np.random.Generator) -> A
     if kind == "value":
         return float(parts[0])
     if kind == "literal":  # the text itself: its parts have lost the spaces between them
-        return ast.literal_eval(named_spec(spec)[1].strip().removeprefix(kind).strip())
+        value, times = _repeated(named_spec(spec)[1].strip().removeprefix(kind))
+        made = ast.literal_eval(value)
+        return made * size_of(times, names) if times else made
     if kind.startswith("tensor"):
         import torch
 

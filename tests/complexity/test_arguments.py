@@ -75,12 +75,17 @@ def test_a_literal_is_the_value_that_is_written() -> None:
     assert made("literal [(97, 98), (256,  99)]") == [(97, 98), (256, 99)]
     assert made("literal 'two  words'") == "two  words"
     assert made("table=literal {'a': [1.5, None],\n  'b': {True}}") == {"a": [1.5, None], "b": {True}}
+    assert made("literal '( ' times 2*n") == "( " * 6
+    assert made("literal [1, 2] times n") == [1, 2, 1, 2, 1, 2]
+    assert made("literal 'a times n'") == "a times n"
     first, second = made("literal [[1]]"), made("literal [[1]]")
     first[0].append(2)
     assert second == [[1]]
 
 
-@pytest.mark.parametrize("spec", ["literal", "literal n", "literal [1, 2", "literal open('x')", "literal [...]"])
+@pytest.mark.parametrize(
+    "spec", ["literal", "literal n", "literal [1, 2", "literal open('x')", "literal [...]", "literal 5 times n"]
+)
 def test_only_a_value_that_can_be_sent_is_a_literal(spec: str) -> None:
     with pytest.raises(ValueError, match="write literal VALUE"):
         made(spec)
@@ -99,6 +104,8 @@ def test_pairs_are_different_tuples() -> None:
 def test_containers_have_the_sizes_that_are_asked_for() -> None:
     assert sorted(made("list n")) == [0, 1, 2]
     assert collections.Counter(made("list 20 below d")) == {0: 5, 1: 5, 2: 5, 3: 5}
+    assert sorted(made("tuple n")) == [0, 1, 2]
+    assert type(made("tuple n below 2")) is tuple
     text, words = made("text 2*v below v"), made("words 50*n below v")
     assert collections.Counter(collections.Counter(text).values()) == {2: 7}
     assert (len(words), len(set(words)), {len(word) for word in words}) == (150, 7, {4})

@@ -127,7 +127,7 @@ if __name__ == "__main__":
 #
 # Compute both, then replace each `None` (or assign the answers below).
 #
-# - GPT-2 has 50257 ids: one for each byte, one for each merge, and one special id for the end of a text. How many merges
+# - GPT-2 has 50257 ids: one for each byte, one for each merge, and a special one for the end of a text. How many merges
 #   did it learn?
 # - You learn 10 merges. How many bytes can the longest token have at most?
 

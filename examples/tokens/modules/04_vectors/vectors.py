@@ -76,8 +76,8 @@ if __name__ == "__main__":
 def sinusoidal(length, width):
     """Return one vector for each position: an array of shape (length, width), float64.
 
-    Row p is for position p, and positions count from 0. The columns 2i and 2i + 1 are a pair: the sine and the cosine of
-    the angle p / 10000^(2i / width).
+    Row p is for position p, and positions count from 0. The columns 2i and 2i + 1 are a pair: the sine and the cosine
+    of the angle p / 10000^(2i / width).
 
     - Sines and cosines alternate: row 0 is 0, 1, 0, 1 and so on.
     - An odd width raises a ValueError that contains it.
