@@ -13,7 +13,7 @@ PROBES = [
     probe("text_to_ids", "🌳 a"),
     probe("text_to_ids", " a b "),
     probe("text_to_ids", "e\u0301"),
-    probe("text_to_ids", "\ufeffa"),
+    probe("text_to_ids", "\ufefftree"),
     probe("text_to_ids", ""),
     probe("ids_to_text", [72, 105]),
     probe("ids_to_text", NE),

@@ -9,7 +9,9 @@ A = 97
 
 
 def new_tokens(tokens):
-    """Return the last entries, and the first of them that are no ASCII: 256 entries are long to read."""
+    """Return the merged entries and two of the single bytes: 256 entries are long to read."""
+    if type(tokens) is not list:
+        return f"a {type(tokens).__name__}, and not a list"
     return len(tokens), tokens[97:98], tokens[233:234], tokens[256:]
 
 

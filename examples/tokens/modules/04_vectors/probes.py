@@ -16,6 +16,7 @@ PROBES = [
     probe("look_up", np.array([1, 3]), TABLE),
     probe("look_up", [1, 0], SINGLE),
     probe("look_up", [17], TABLE, names=(17,)),
+    probe("look_up", [6], TABLE, names=(6,)),
     probe("look_up", [2, -1], TABLE, names=(-1,)),
     probe("look_up", [], TABLE),
     probe("one_hot", [4, 0, 4], 6),

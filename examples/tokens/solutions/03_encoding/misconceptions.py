@@ -36,6 +36,12 @@ LIKELY = "the vocabulary holds text (`str`), and not bytes"
 HINT = "What is the type of the first entry? A byte is not always a character."
 REPLACE = {"tokens = [bytes([number]) for number in range(256)]": "tokens = [chr(number) for number in range(256)]"}
 
+# %% a_dictionary
+LIKELY = "the result is a dictionary; it should be a list, in which entry i belongs to the id i"
+HINT = "Print type(vocabulary([])). How do you make a list of the values of a dictionary?"
+REPLACE = {"return tokens": "return dict(enumerate(tokens))"}
+
+
 # %% space_behind
 LIKELY = "the space belongs to the word before it; here it begins the next chunk"
 HINT = "What are the chunks of `that thing`? With which one does the space go?"
@@ -61,6 +67,15 @@ HINT = "Try a text with two spaces in a row. A new chunk begins at every space."
 
 def chunks(text):
     return re.findall(" *[^ ]+| +", text)
+
+
+# %% second_space_lost
+LIKELY = "of two spaces in a row, only one is kept"
+HINT = "Join the chunks of a text with two spaces in a row. Is it the same text?"
+
+
+def chunks(text):
+    return re.findall(" ?[^ ]+", text)
 
 
 # %% any_white_space
@@ -212,6 +227,30 @@ def encode(text, merges):
                     row[place : place + 2] = [256 + ranks[pair]]
                     place -= 1
                 place -= 1
+        ids.extend(row)
+    return ids
+
+
+# %% last_id_lost
+LIKELY = "the loop ends one place too early, so the last id of a chunk is lost if it is not merged"
+HINT = "Encode a text of one letter. Does the loop come to the last place?"
+
+
+def encode(text, merges):
+    ranks = {pair: rank for rank, pair in enumerate(merges)}
+    ids = []
+    for chunk in chunks(text):
+        row = list(chunk.encode("utf-8"))
+        for pair, rank in ranks.items():
+            joined, place = [], 0
+            while place < len(row) - 1:
+                if (row[place], row[place + 1]) == pair:
+                    joined.append(256 + rank)
+                    place += 2
+                else:
+                    joined.append(row[place])
+                    place += 1
+            row = joined
         ids.extend(row)
     return ids
 
@@ -372,6 +411,16 @@ REPLACE = {
 LIKELY = "ids are not checked: a negative id counts from the end of the list, and a large one is an IndexError"
 HINT = "What is tokens[-1]? Decode the id -1: it should raise a ValueError."
 REPLACE = {"if not 0 <= number < len(tokens):": "if False:"}
+
+# %% key_error
+LIKELY = "an id that is not in the vocabulary raises a KeyError of the dictionary, and not a ValueError"
+HINT = "Ask whether the id is in the dictionary, and raise a ValueError with the id if it is not."
+
+
+def decode(ids, merges):
+    tokens = dict(enumerate(vocabulary(merges)))
+    return b"".join([tokens[number] for number in ids]).decode("utf-8", errors="replace")
+
 
 # %% negative_ids_are_taken
 LIKELY = "only ids that are too large are refused: a negative id counts from the end of the list"

@@ -22,6 +22,11 @@ LIKELY = "only ids that are too large are refused: a negative id counts from the
 HINT = "What is table[-1]? Look up the id -1: it should raise a ValueError."
 REPLACE = {"for number in ids[(ids < 0) | (ids >= len(table))]:": "for number in ids[ids >= len(table)]:"}
 
+# %% one_id_too_many
+LIKELY = "the first id behind the table is not refused: the largest id is one less than the number of rows"
+HINT = "A table with six rows has the ids 0 to 5. Look up the id 6."
+REPLACE = {"for number in ids[(ids < 0) | (ids >= len(table))]:": "for number in ids[(ids < 0) | (ids > len(table))]:"}
+
 # %% checked_against_the_width
 LIKELY = "ids are compared with the width of the table, and not with its number of rows"
 HINT = "A table of shape (6, 4) has six ids. Look up the id 5."
@@ -146,6 +151,13 @@ REPLACE = {
     "speeds = 10000.0 ** -(np.arange(0, width, 2) / width)": "speeds = 10000.0 ** -(np.arange(width // 2) / width)"
 }
 
+# %% exponent_with_a_2_too_many
+LIKELY = "the exponent has the factor 2 twice: once in the formula, and once because columns are counted, not pairs"
+HINT = "With width 4, how far does pair 1 turn for each position? It should be 0.01."
+REPLACE = {
+    "speeds = 10000.0 ** -(np.arange(0, width, 2) / width)": "speeds = 10000.0 ** -(2 * np.arange(0, width, 2) / width)"
+}
+
 # %% slow_pairs_first
 LIKELY = "the angles are multiplied by 10000^(2i / width), and not divided by it"
 HINT = "With width 4, how far does pair 1 turn for each position? It should be 0.01."
@@ -245,6 +257,14 @@ REPLACE = {
 LIKELY = "a text of exactly L ids is refused; L positions are enough for it"
 HINT = "Which positions do three ids need? Are they in a table of three rows?"
 REPLACE = {"if len(ids) > len(position_table):": "if len(ids) >= len(position_table):"}
+
+# %% lengths_not_named
+LIKELY = "the message about a text that is too long does not say how long it is, and how many positions there are"
+HINT = "Put both numbers into the message: the caller has to know by how much the text is too long."
+VALUES_RIGHT = True
+REPLACE = {
+    'raise ValueError(f"{len(ids)} ids, but only {len(position_table)} positions")': 'raise ValueError("too long")'
+}
 
 # %% too_long_is_cut
 LIKELY = "a text that is too long is cut, without a word"

@@ -66,7 +66,14 @@ def test_look_up_of_no_ids(student, rng):
     assert_close(one, np.eye(5)[4:])
 
 
-@worth(1.5, "an id that the table does not have raises a ValueError with the id, at any place", target="look_up")
+@worth(0.5, "the first id behind the table raises a ValueError with the id, whatever the width", target="look_up")
+def test_look_up_refuses_the_first_id_behind_the_table(student, rng):
+    for rows, width in ((12, 12), (12, 13), (30, 2)):
+        table = rng.normal(size=(rows, width))
+        assert_raises(ValueError, lambda given=(rows, table): student.look_up([given[0]], given[1]), rows)
+
+
+@worth(1, "an id that the table does not have raises a ValueError with the id, at any place", target="look_up")
 def test_look_up_refuses_unknown_ids(student, rng):
     table, number = rng.normal(size=(7, 20)), int(rng.integers(21, 9000))
     assert_raises(ValueError, lambda: student.look_up([0, number, 1], table), number)
