@@ -61,6 +61,7 @@ def test_code_that_raises_in_half_of_its_probes_gets_no_name(course: Course) -> 
     module = course.module("softmax")
     golden = read_golden(module)
     prints = read_fingerprints(golden, read_probes(module, golden.api))
+    assert prints is not None
     (axis_zero,) = (one for one in prints.ways if one.name == "axis_zero")
     probes = prints.of_path("softmax")
     assert len(probes) % 2 == 0
