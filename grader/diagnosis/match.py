@@ -17,7 +17,7 @@ from grader.diagnosis.outcome import Alike, Likeness, Side
 
 MANY = 3  # probes; fewer may be alike by chance
 FEW = 2  # probes that show one of more than two mistakes alone
-PART = 0.25  # of the probes that show a mistake, if others mix with it
+PART = 1 / 3  # of the probes that show a mistake, if others mix with it
 MOST_AT_ONCE = 4  # mistakes in one function
 
 
