@@ -43,7 +43,7 @@ def patched_code(solution: str, replace: Mapping[str, str], only: str | None) ->
     `only` names the function or method that is meant, where several have the same line.
     """
     lines = _code_lines(solution)
-    places = list(_places(parse(solution), lines))
+    places = _places_in(solution)
     if only is not None and only not in {place.name for place in places}:
         known = ", ".join(place.name for place in places)
         raise PatchError(f"IN names {only}, which the solution does not define", f"Use one of {known}")
@@ -89,6 +89,11 @@ def _find(old: str, places: list[Place], only: str | None) -> tuple[Place, list[
         problem = f"{names[0]} has the line {_short(old)} {len(found)} times"
         raise PatchError(problem, r"Add a neighbouring line to the old line, with \n between them")
     return found[0]
+
+
+@cache  # every patch of a module asks for the same solution
+def _places_in(solution: str) -> list[Place]:
+    return list(_places(parse(solution), _code_lines(solution)))
 
 
 def _places(tree: ast.Module, lines: Mapping[int, str]) -> Iterator[Place]:

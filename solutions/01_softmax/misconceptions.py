@@ -241,14 +241,6 @@ REPLACE = {
     "return exps / exps.sum(axis=axis, keepdims=True)": ("return exps / exps.sum(axis=0)"),
 }
 
-# %% axis_zero_without_a_maximum
-LIKELY = "the sums are taken along axis 0, whatever `axis` is, and no maximum is subtracted before the exponentials"
-HINT = "Compare softmax(x).sum(axis=0) with softmax(x).sum(axis=1) on a 2 × 3 array. What is np.exp(1000)?"
-REPLACE = {
-    "shifted = x - x.max(axis=axis, keepdims=True)\nexps = np.exp(shifted)": ("exps = np.exp(x)"),
-    "return exps / exps.sum(axis=axis, keepdims=True)": ("return exps / exps.sum(axis=0)"),
-}
-
 # %% axis_one
 LIKELY = "axis 1 is written in; the argument `axis` is not used, and a vector has no axis 1"
 HINT = "Call softmax(np.array([1.0, 2.0])), and softmax of an array of three axes. Which axis does the default -1 mean there?"
@@ -284,13 +276,6 @@ REPLACE = {
     "shifted = x - x.max(axis=axis, keepdims=True)\nexps = np.exp(shifted)": ("exps = np.exp(x - x.max(axis=axis))"),
 }
 
-# %% sum_without_keepdims
-LIKELY = "the sum loses the axis it was taken along: `keepdims` is missing there"
-HINT = "Print exps.shape and exps.sum(axis=axis).shape. How does NumPy line up a (4, 4) array with a (4,) one?"
-REPLACE = {
-    "return exps / exps.sum(axis=axis, keepdims=True)": ("return exps / exps.sum(axis=axis)"),
-}
-
 # %% new_axis_at_the_end
 LIKELY = "the axis that the maximum and the sum lost is put back at the end, which is right for the last axis only"
 HINT = "Where is the lost axis if axis=0? Which argument of max and sum keeps it in its place?"
@@ -306,23 +291,6 @@ LIKELY = "scores beyond some hundreds are cut off to keep np.exp finite; this ma
 HINT = "Try softmax(np.array([1000.0, 1001.0])). The two weights should be different. Are yours?"
 REPLACE = {
     "shifted = x - x.max(axis=axis, keepdims=True)\nexps = np.exp(shifted)": ("exps = np.exp(np.clip(x, -500, 500))"),
-}
-
-# %% nan_to_zero
-LIKELY = "the exponentials overflow, and the NaN that comes out is replaced by 0"
-HINT = "What should softmax(np.array([1000.0, 1001.0])) be? Do your weights sum to 1?"
-REPLACE = {
-    "shifted = x - x.max(axis=axis, keepdims=True)\nexps = np.exp(shifted)": ("exps = np.exp(x)"),
-    "return exps / exps.sum(axis=axis, keepdims=True)": (
-        "return np.nan_to_num(exps / exps.sum(axis=axis, keepdims=True))"
-    ),
-}
-
-# %% epsilon_of_1e_5
-LIKELY = "a small number is added to the sum to avoid a division by 0, so the weights do not sum to 1"
-HINT = "After you subtract the maximum, how small can the sum of the exponentials be? Can it be 0?"
-REPLACE = {
-    "return exps / exps.sum(axis=axis, keepdims=True)": ("return exps / (exps.sum(axis=axis, keepdims=True) + 1e-5)"),
 }
 
 # %% epsilon_of_1e_8
@@ -345,15 +313,6 @@ HINT = "Add up your weights of [0, 1, 2]. Is the sum exactly 1? Round what you p
 REPLACE = {
     "return exps / exps.sum(axis=axis, keepdims=True)": (
         "return np.round(exps / exps.sum(axis=axis, keepdims=True), 2)"
-    ),
-}
-
-# %% rounded_to_3_decimals
-LIKELY = "the result is rounded to 3 decimals"
-HINT = "Add up your weights of [0, 1, 2]. Is the sum exactly 1? Round what you print, not what you return."
-REPLACE = {
-    "return exps / exps.sum(axis=axis, keepdims=True)": (
-        "return np.round(exps / exps.sum(axis=axis, keepdims=True), 3)"
     ),
 }
 
@@ -594,17 +553,6 @@ REPLACE = {
     ),
 }
 
-# %% log_axis_zero
-LIKELY = "log_softmax is always taken along axis 0; the argument `axis` is not used"
-HINT = "Which sums of np.exp(log_softmax(x)) are all ones for a 2 × 3 array: those of the rows or of the columns?"
-IN = "log_softmax"
-REPLACE = {
-    "shifted = x - x.max(axis=axis, keepdims=True)": ("shifted = x - x.max(axis=0, keepdims=True)"),
-    "return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))": (
-        "return shifted - np.log(np.exp(shifted).sum(axis=0, keepdims=True))"
-    ),
-}
-
 # %% log_keepdims_forgotten
 LIKELY = "the maximum and the sum of log_softmax lose the axis they were taken along (`keepdims` is missing)"
 HINT = "Print x.shape and x.max(axis=axis).shape. How does NumPy line up a (4, 4) array with a (4,) one?"
@@ -626,16 +574,6 @@ REPLACE = {
     ),
 }
 
-# %% log_rounded_to_4_decimals
-LIKELY = "the result of log_softmax is rounded to 4 decimals"
-HINT = "Round what you print, not what you return. What is np.exp of your result, added up?"
-IN = "log_softmax"
-REPLACE = {
-    "return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))": (
-        "return np.round(shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True)), 4)"
-    ),
-}
-
 # %% log_negated
 LIKELY = "the sign is turned: this is minus the logarithm of the weights, as in a loss"
 HINT = "Can the logarithm of a number between 0 and 1 be above 0?"
@@ -645,15 +583,6 @@ REPLACE = {
         "return np.log(np.exp(shifted).sum(axis=axis, keepdims=True)) - shifted"
     ),
 }
-
-# %% log_floor_of_1e_8
-LIKELY = "1e-8 is added to the weights; the logarithm is finite, but log(1e-8) is not the answer"
-HINT = "What is log_softmax([0, -2000])[1] on paper? What do you get, and where does that number come from?"
-
-
-def log_softmax(x, axis=-1):
-    return np.log(softmax(x, axis=axis) + 1e-8)
-
 
 # %% log_floor_of_1e_9
 LIKELY = "1e-9 is added to the weights; the logarithm is finite, but log(1e-9) is not the answer"
@@ -829,24 +758,6 @@ HINT = "What is the sum of your result for a table of two rows? Which function o
 REPLACE = {
     "return softmax(np.asarray(x) / float(temperature), axis=axis)": (
         "scaled = np.asarray(x) / float(temperature)\nexps = np.exp(scaled - scaled.max())\nreturn exps / exps.sum()"
-    ),
-}
-
-# %% temperature_plus_epsilon
-LIKELY = "a small number is added to the temperature"
-HINT = "Which temperatures must raise an error? Then what is left that you could divide by 0?"
-REPLACE = {
-    "return softmax(np.asarray(x) / float(temperature), axis=axis)": (
-        "return softmax(np.asarray(x) / (float(temperature) + 1e-8), axis=axis)"
-    ),
-}
-
-# %% temperature_rounded_to_4_decimals
-LIKELY = "the result of softmax_with_temperature is rounded to 4 decimals"
-HINT = "Round what you print, not what you return. Do your weights sum to exactly 1?"
-REPLACE = {
-    "return softmax(np.asarray(x) / float(temperature), axis=axis)": (
-        "return np.round(softmax(np.asarray(x) / float(temperature), axis=axis), 4)"
     ),
 }
 

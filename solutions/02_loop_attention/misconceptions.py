@@ -1636,14 +1636,6 @@ REPLACE = {
     "largest = max(scores[i, j] for j in allowed)": ("largest = 0.0"),
 }
 
-# %% output_overwritten
-LIKELY = "the output is overwritten for each key, so only the last allowed key is left"
-HINT = "If all values are 7, every output is 7. Is yours? Does your loop add to the output, or replace it?"
-IN = "scaled_dot_product_attention"
-REPLACE = {
-    "output[i, c] = output[i, c] + weights[i, j] * V[j, c]": ("output[i, c] = weights[i, j] * V[j, c]"),
-}
-
 # %% output_of_the_last_key
 LIKELY = "the output is overwritten for each key, so only the last key is left"
 HINT = "If all values are 7, every output is 7. Is yours? Does your loop add to the output, or replace it?"
@@ -1677,36 +1669,6 @@ IN = "scaled_dot_product_attention"
 REPLACE = {
     "weights[i, j] = weights[i, j] / total": ("weights[i, j] = round(float(weights[i, j] / total), 4)"),
 }
-
-# %% results_rounded_to_4_decimals
-LIKELY = "the results are rounded to 4 decimals"
-HINT = "Add up the weights of a query. Is the sum exactly 1? Round what you print, not what you return."
-
-
-def scaled_dot_product_attention(Q, K, V, mask=None):
-    Q, K, V = np.asarray(Q), np.asarray(K), np.asarray(V)
-    if Q.shape[-1] != K.shape[-1]:
-        raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
-    if K.shape[-2] != V.shape[-2]:
-        raise ValueError(f"K has {K.shape[-2]} rows, V has {V.shape[-2]}")
-    masks = np.broadcast_to(True if mask is None else mask, (*Q.shape[:-1], K.shape[-2]))
-    if Q.ndim == 3:
-        pairs = [scaled_dot_product_attention(Q[b], K[b], V[b], masks[b]) for b in range(len(Q))]
-        return np.stack([pair[0] for pair in pairs]), np.stack([pair[1] for pair in pairs])
-    scores = attention_scores(Q, K) / scale_factor(Q.shape[1])
-    weights = np.zeros_like(scores)
-    output = np.zeros((len(Q), V.shape[1]), dtype=scores.dtype)
-    for i in range(len(Q)):
-        keys = [j for j in range(len(K)) if masks[i, j]]
-        largest = max((scores[i, j] for j in keys), default=0)
-        exps = {j: np.exp(scores[i, j] - largest) for j in keys}
-        total = sum(exps.values())
-        for j in keys:
-            weights[i, j] = exps[j] / total
-            for c in range(V.shape[1]):
-                output[i, c] += weights[i, j] * V[j, c]
-    return output.round(4), weights.round(4)
-
 
 # %% returns_output_only
 LIKELY = "only the output is returned, without the weights"

@@ -803,7 +803,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 # %% last_value_only
 # = where += belongs, in the loop over the keys.
-# Expected: output_overwritten or output_of_the_last_key
+# Expected: output_of_the_last_key
 def scaled_dot_product_attention(Q, K, V, mask=None):
     d_k = Q.shape[-1]
     if d_k != K.shape[-1]:
