@@ -98,7 +98,7 @@ class Fingerprints:
         return self.known(number, way.behaves.get(number, 0) if way else 0)
 
     @cached_property
-    def origins(self) -> dict[str, tuple[WrongWay, ...]]:
+    def _origins(self) -> dict[str, tuple[WrongWay, ...]]:
         """By function, the wrong ways that show there first; later functions may only show the consequences."""
         found: dict[str, list[WrongWay]] = {path: [] for path in self.paths}
         for way in self.ways:
@@ -108,9 +108,9 @@ class Fingerprints:
                 found[path].append(way)
         return {path: tuple(ways) for path, ways in found.items()}
 
-    def candidates(self, path: str) -> tuple[WrongWay, ...]:
+    def candidates(self, path: str) -> tuple[tuple[WrongWay, ...], tuple[WrongWay, ...]]:
         """Return the wrong ways that a function can have: its own, and those of functions whose work it does itself."""
-        return (*self.origins[path], *self._borrowed[path])
+        return self._origins[path], self._borrowed[path]
 
     @cached_property
     def _borrowed(self) -> dict[str, tuple[WrongWay, ...]]:
@@ -128,7 +128,7 @@ class Fingerprints:
             found[path] = tuple(
                 way
                 for way in self.ways
-                if traces[way.name] and count[traces[way.name]] == 1 and way not in self.origins[path]
+                if traces[way.name] and count[traces[way.name]] == 1 and way not in self._origins[path]
                 if not (names and names.search(f"{way.likely} {way.hint}"))
             )
         return found
@@ -137,7 +137,7 @@ class Fingerprints:
     def builds_on(self) -> dict[str, frozenset[str]]:
         """By function, the functions that it builds on: a mistake in one of those can make it wrong too."""
         found: dict[str, set[str]] = {path: set() for path in self.paths}
-        for origin, ways in self.origins.items():
+        for origin, ways in self._origins.items():
             for number in (number for way in ways for number in way.behaves):
                 found[self.probes[number].path].add(origin)
         return {path: frozenset(origins - {path}) for path, origins in found.items()}

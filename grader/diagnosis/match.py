@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, permutations
+from itertools import chain, combinations, permutations
 
 from grader.diagnosis.direction import same_direction
 from grader.diagnosis.fingerprints import Fingerprints, WrongWay
@@ -100,8 +100,8 @@ class Matcher:
         One without any difference comes first, then those that explain everything together, then one with differences
         that are not on this side, or only where the function raises.
         """
-        doubts = {way.name: self._doubts(way, path, deviation) for way in self.prints.candidates(path)}
-        found = [way for way in self.prints.candidates(path) if doubts[way.name] is not None]
+        doubts = {way.name: self._doubts(way, path, deviation) for way in chain(*self.prints.candidates(path))}
+        found = [way for way in chain(*self.prints.candidates(path)) if doubts[way.name] is not None]
         if exact := self._only(path, [way for way in found if not doubts[way.name]]):
             return exact
         suspects, values = self._suspects(path, deviation.side), deviation.side == Side.VALUE
@@ -114,7 +114,7 @@ class Matcher:
 
     def _only(self, path: str, ways: Sequence[WrongWay]) -> tuple[WrongWay, ...]:
         """Return the only one of several wrong ways: the function's own come before those of other functions."""
-        own = [way for way in ways if way in self.prints.origins[path]] or ways
+        own = [way for way in ways if way in self.prints.candidates(path)[0]] or ways
         return tuple(own) if len(own) == 1 else ()
 
     def shown_by(self, way: WrongWay, path: str, deviation: Deviation) -> Deviation:
@@ -124,7 +124,7 @@ class Matcher:
 
     def _suspects(self, path: str, side: Side) -> list[Suspect]:
         found = []
-        for way in self.prints.candidates(path):
+        for way in chain(*self.prints.candidates(path)):
             shown = [number for number, sides in self.prints.wrong_sides(way, path).items() if side in sides]
             hit = [number for number in shown if self._shows(way, number, side)]
             found.append(Suspect(way, frozenset(shown), frozenset(hit)))
