@@ -12,6 +12,7 @@ import ast
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from itertools import combinations
 
 from grader.authoring.fingerprinting import ProbeRunner
@@ -21,6 +22,7 @@ from grader.course.module import Module, read_text
 from grader.diagnosis.diagnose import Diagnoser
 from grader.diagnosis.findings import Finding, findings
 from grader.diagnosis.fingerprints import Fingerprints
+from grader.diagnosis.likely_line import names_in
 from grader.grading.grade import full_suite
 from grader.sandbox.jail.limits import Limits
 from grader.sandbox.session import Session
@@ -101,8 +103,10 @@ def names_of(course: Course, module: Module, prints: Fingerprints, texts: Mappin
     known = {case.name: case for case in cases("wild", module.name)}
     found = []
     for title, text in texts.items():
-        observed = observer.of(submission_of(course, module, text))
-        there = tuple(findings(prints, observed.outcomes, observed.answers))
+        submission = submission_of(course, module, text)
+        observed = observer.of(submission)
+        names = cache(partial(names_in, submission.sources[module.slug]))
+        there = tuple(findings(prints, observed.outcomes, observed.answers, names))
         inside = [known[name] for name in title.split(" + ")]
         defined = frozenset(name for case in inside for name in _defines(case))
         found.append(Named(title, tuple(map(accepted, inside)), there, defined))
