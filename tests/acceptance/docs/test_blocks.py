@@ -16,7 +16,7 @@ from tests.conftest import ROOT, needs_jail
 
 AUTHORING = "docs/authoring.md"
 FOR_STUDENTS = {"docs/student.md"}  # read in a bundle; everything else in a clone
-NOT_RUN = 14  # a handful, and those that need other machines; more would mean that the pages are not tested any more
+NOT_RUN = 15  # a handful, and those that need other machines; more would mean that the pages are not tested any more
 
 
 def reader_of(page: str, folder: Path) -> Reader:
