@@ -293,20 +293,6 @@ REPLACE = {
     "shifted = x - x.max(axis=axis, keepdims=True)\nexps = np.exp(shifted)": ("exps = np.exp(np.clip(x, -500, 500))"),
 }
 
-# %% epsilon_of_1e_8
-LIKELY = "a small number is added to the sum to avoid a division by 0, so the weights do not sum to 1"
-HINT = "After you subtract the maximum, how small can the sum of the exponentials be? Can it be 0?"
-REPLACE = {
-    "return exps / exps.sum(axis=axis, keepdims=True)": ("return exps / (exps.sum(axis=axis, keepdims=True) + 1e-8)"),
-}
-
-# %% epsilon_of_1e_9
-LIKELY = "a small number is added to the sum to avoid a division by 0, so the weights do not sum to 1"
-HINT = "After you subtract the maximum, how small can the sum of the exponentials be? Can it be 0?"
-REPLACE = {
-    "return exps / exps.sum(axis=axis, keepdims=True)": ("return exps / (exps.sum(axis=axis, keepdims=True) + 1e-9)"),
-}
-
 # %% rounded_to_2_decimals
 LIKELY = "the result is rounded to 2 decimals"
 HINT = "Add up your weights of [0, 1, 2]. Is the sum exactly 1? Round what you print, not what you return."

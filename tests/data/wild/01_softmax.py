@@ -119,7 +119,7 @@ def softmax(x, axis=-1):
 
 # %% tiny_epsilon
 # 1e-9 is added to the sum, to be safe.
-# Expected: epsilon_in_the_sum or epsilon_of_1e_9
+# Expected: epsilon_in_the_sum
 def softmax(x, axis=-1):
     exps = np.exp(x - np.amax(x, axis=axis, keepdims=True))
     return exps / (np.sum(exps, axis=axis, keepdims=True) + 1e-9)
@@ -127,7 +127,7 @@ def softmax(x, axis=-1):
 
 # %% epsilon_1e_8
 # eps = 1e-8, as in an optimizer.
-# Expected: epsilon_in_the_sum or epsilon_of_1e_8
+# Expected: epsilon_in_the_sum
 def softmax(x, axis=-1, eps=1e-8):
     z = x - np.max(x, axis=axis, keepdims=True)
     num = np.exp(z)
