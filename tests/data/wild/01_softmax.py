@@ -205,7 +205,7 @@ def softmax(x, axis=-1):
 
 # %% columns_of_ones
 # The sums of rows, transposed back: (np.exp(x).T / ...).T.
-# Expected: no name: only tables of two axes work at all, and its values are right there
+# Expected: axis_one
 def softmax(x, axis=-1):
     e = np.exp(x - x.max())
     return (e.T / np.sum(e, axis=1)).T
