@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from grader.course.colour import problem_with
 from grader.course.module import CourseError
 
 COURSE_FILE = "course.toml"
@@ -127,8 +126,13 @@ def check_keys(path: Path, table: Collection[str], known: Collection[str], prefi
 def _about(path: Path, table: Mapping[str, Any]) -> About:
     check_keys(path, table, [one.name for one in fields(About)], "about.")
     about = About(**{key: _text(path, f"about.{key}", value) for key, value in table.items()})
-    if about.colour and (problem := problem_with(about.colour)):
-        raise _error(path, "about.colour", problem, "Choose a darker colour, in the form #rrggbb")
+    if about.colour:
+        from grader.course.colour import (
+            problem_with,
+        )  # `attn --help` reads this file, too
+
+        if problem := problem_with(about.colour):
+            raise _error(path, "about.colour", problem, "Choose a darker colour, in the form #rrggbb")
     return about
 
 

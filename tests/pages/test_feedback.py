@@ -139,7 +139,7 @@ def test_pages_have_the_colour_of_the_course(tiny: Course) -> None:
     text, leak = PageMaker(tiny).page(made_mark(module="01_tiny"), made_report(module="01_tiny"))
     assert leak == ""
     assert "--link: #7a1fa2" in text
-    policy = re.search(r"style-src '(sha256-[^']+)'", text)
+    policy = re.search(r"style-src &#39;(sha256-[^&]+)&#39;", text)
     style = re.search(r"<style>(.*?)</style>", text, re.DOTALL)
     assert policy is not None
     assert style is not None

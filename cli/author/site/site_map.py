@@ -13,7 +13,7 @@ from grader.course.module import INTRODUCTION
 GUIDES = {
     "For students": ("prerequisites", "student", "gpt", "pages", "gpu"),
     "For instructors": ("instructor", "term", "web", "syllabus", "grading", "nbgrader", "export", "store", "cluster"),
-    "To trust it": ("threat-model", "performance", "verdicts"),
+    "To trust it": ("threat-model", "performance", "verdicts", "diagnosis"),
     "Reference": ("commands", "authoring", "authoring-reference", "decisions", "testing", "history"),
 }
 HOME = "index"

@@ -96,7 +96,7 @@ def test_ctrl_c_during_start_up(bundle: Course, moment: int | str) -> None:
 
 def test_ctrl_c_while_watching(bundle: Course) -> None:
     terminal = StudentAtWork(bundle, [EXECUTABLE]).attn("watch", "softmax")
-    terminal.expect("visible checks pass")
+    terminal.expect("5 not written yet")
     terminal.expect("q quit")
     assert not terminal.echoes()  # keys come one by one
     below = terminal.below()

@@ -300,5 +300,5 @@ def test_a_bundle_without_attention_says_so(attn: Attn, bundle: Path) -> None:
 
 @pytest.mark.parametrize("command", ["explain", "show"])
 def test_help_teaches_by_example(attn: Attn, command: str) -> None:
-    assert f"attn {command} " in attn("--help").stdout
+    assert f"attn {command} " in attn("--commands").stdout
     assert f"  attn {command} " in attn(command, "--help").stdout

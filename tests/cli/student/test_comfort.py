@@ -100,7 +100,7 @@ def test_status_shows_a_bar_points_and_reflect(attn: Attn, bundle: Path) -> None
     assert "Reflect 2 of 2" in attn("status", cwd=bundle).stdout
     attn("test", "softmax", cwd=bundle)
     below = " " * 25
-    shown = f"{below}########## 6 of 46 points\n{below}47 of 47 properties, Reflect 2 of 2 answered\n"
+    shown = f"{below}########## 6 of 46 points\n{below}49 of 49 properties, Reflect 2 of 2 answered\n"
     assert shown in attn("status", cwd=bundle).stdout
     path = bundle / "modules" / "01_softmax" / "softmax.py"
     path.write_text(path.read_text() + "\nREFLECT_LARGEST_SAFE_EXPONENT_FLOAT32 = 88\n\ndef log_softmax(x): return x\n")
@@ -108,7 +108,7 @@ def test_status_shows_a_bar_points_and_reflect(attn: Attn, bundle: Path) -> None
     stub = (ROOT / "modules" / "01_softmax" / "softmax.py").read_text()
     path.write_text(stub + "\n")
     attn("test", "softmax", cwd=bundle)
-    shown = f"{below}---------- 0 of 46 points\n{below}0 of 47 properties, Reflect 0 of 2 answered\n"
+    shown = f"{below}---------- 0 of 46 points\n{below}0 of 49 properties, Reflect 0 of 2 answered\n"
     assert shown in attn("status", cwd=bundle).stdout
 
 
