@@ -113,9 +113,9 @@ def _centred(table: np.ndarray, allowed: np.ndarray) -> np.ndarray:
 
 
 def softmax_over_keys(scores: np.ndarray, allowed: np.ndarray) -> np.ndarray:
-    """Return the weights of a table of moderate scores, in which every row has an allowed key."""
-    largest = scores.max(axis=-1, keepdims=True)
-    exps = allowed * np.exp(scores - largest)
+    """Return the weights of a table of scores, in which every row has an allowed key."""
+    kept = np.where(allowed, scores, -np.inf)
+    exps = np.exp(kept - kept.max(axis=-1, keepdims=True))
     return np.asarray(exps / exps.sum(axis=-1, keepdims=True))
 
 

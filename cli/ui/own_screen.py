@@ -42,7 +42,7 @@ def own_screen(report: Report, *, everything: bool = False, python: str = "") ->
         end = ["", "No check could run. Fix this first, then run it again."]
         return "\n".join([*head, "", _indented(report.message, "  "), *_printed(report, ROWS), *end])
     head += [_bar(report.checks)]
-    first, again = _first_lines(report), _try_lines(report, python)
+    first, again = _first_lines(report), "\n".join(_try_lines(report, python)).splitlines()
     if everything:
         rest = [line for one in report.diagnoses[1:] for line in ("", f"Then: {_name(one)}", *one.message.splitlines())]
         lines = ["", *_all_checks(report.checks), "", *_properties(report), *first, *again, *rest, *_printed(report, 0)]

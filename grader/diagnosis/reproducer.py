@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import dropwhile
 from typing import Any
 
 import numpy as np
@@ -56,7 +57,16 @@ def paste(probe: Probe, side: Side, changed: Sequence[str] = (), *, alone: bool 
     name = changed[0]
     value = probe.args[int(name) - 1] if name.isdigit() else probe.kwargs[name]
     given = literal(value)
-    return "\n".join([*code_lines(f"given = {given}"), *code_lines(code.replace(given, "given", 1)), "given"])
+    start = len(code) - len(_literals_from(probe, name)) - 1  # another argument before it may have the same numbers
+    call = code[:start] + code[start:].replace(given, "given", 1)
+    return "\n".join([*code_lines(f"given = {given}"), *code_lines(call), "given"])
+
+
+def _literals_from(probe: Probe, name: str) -> str:
+    """Return the arguments of a call from that one on."""
+    if name.isdigit():
+        return _literals(probe.args[int(name) - 1 :], probe.kwargs)
+    return _literals((), dict(dropwhile(lambda one: one[0] != name, probe.kwargs.items())))
 
 
 def _script(probe: Probe) -> list[str]:

@@ -68,9 +68,10 @@ def diagnosis_text(
         cell = f", code cell {line.cell}" if line.cell else ""
         near = "" if line.exact else "near "
         parts.append(wrapped(f"Look at: {one_line(file, 40)}{cell}, {near}line {line.number}", 1))
-    if finding.way:
-        parts.append(wrapped(f"Think: {finding.way.hint}", 3))
     then = wrapped(_next_step(slug, finding), 2)
+    left = MAX_LINES - len(then) - sum(map(len, parts))
+    if finding.way and left > 0:  # a hint without room ends in "…", not in the middle of a sentence
+        parts.append(wrapped(f"Think: {finding.way.hint}", min(3, left)))
     return "\n".join([*[text for part in parts for text in part][: MAX_LINES - len(then)], *then])
 
 

@@ -24,8 +24,9 @@ from grader.diagnosis.diagnose import Diagnoser
 from grader.diagnosis.findings import Finding, findings
 from grader.diagnosis.fingerprints import Fingerprints
 from grader.diagnosis.observe import observe
-from grader.diagnosis.outcome import ProbeOutcome
-from grader.diagnosis.reproducer import literal
+from grader.diagnosis.outcome import ProbeOutcome, Side
+from grader.diagnosis.probe import Probe, probe
+from grader.diagnosis.reproducer import literal, paste
 from grader.diagnosis.wording import _against, shown_probe
 from grader.grading.load_student import load, program_of
 from grader.sandbox.jail.limits import Limits
@@ -144,6 +145,22 @@ def test_a_hundred_printed_calls_give_what_the_screen_says(course: Course, tmp_p
     made = [case for name in MODULES for case in cases(course, course.module(name), MANY)]
     assert differences(made, course, tmp_path) == []
     assert len(made) >= 100
+
+
+@pytest.mark.parametrize(
+    ("one", "changed", "call"),
+    [
+        (probe("f", np.ones(1), np.ones(1)), "1", "f(given, np.array([1.]))"),
+        (probe("f", np.ones(1), np.ones(1)), "2", "f(np.array([1.]), given)"),
+        (
+            probe("f", np.ones(1), kwargs={"k": np.ones(1), "v": np.ones(1)}),
+            "v",
+            "f(np.array([1.]), k=np.array([1.]), v=given)",
+        ),
+    ],
+)
+def test_the_argument_that_is_changed_is_the_one_that_is_printed(one: Probe, changed: str, call: str) -> None:
+    assert paste(one, Side.INPUTS, (changed,)) == f"given = np.array([1.])\n{call}\ngiven"
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,8 @@ from tests.quick import quick_or_exhaustive
 PAGE = ROOT / "docs" / "diagnosis.md"
 MODULES = sorted({case.module for case in cases("wild")})
 # Where the other functions are not written, a function that calls them cannot be judged.
-LEAST_ALONE, LEAST_OF_PAIRS = 0.9, 0.6
+# Two mistakes of one file: where what a function calls is wrong too, it often gets no name rather than an untrue one.
+LEAST_ALONE, LEAST_OF_PAIRS = 0.9, 0.5
 
 
 def found_in(course: Course, name: str, texts: dict[str, str]) -> list[Named]:

@@ -80,7 +80,11 @@ def test_the_expected_numbers_are_those_of_the_golden_file(course: Course) -> No
     probes = read_probes(module, golden.api)
     case = Case(LESSON.q, LESSON.k, LESSON.v, np.tri(5))
     stages = EXPECTED.stages(case)
-    wanted = {"compute_scores": stages.raw, "scale_scores": stages.scaled, "compute_weights": stages.weights}
+    wanted = {
+        "compute_scores": stages.raw,
+        "scale_scores": stages.scaled,
+        "compute_weights": stages.weights[:4],
+    }  # its probe leaves out the last query
     seen = set()
     for number, probe in enumerate(probes):
         method = probe.path.rpartition(".")[2]

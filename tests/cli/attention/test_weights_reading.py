@@ -49,6 +49,13 @@ def test_mask_is_read_from_weights() -> None:
     assert of(softmax(np.where(CAUSAL, SCORES, -np.inf))) is None
 
 
+def test_blocked_keys_far_below_the_others_can_be_read() -> None:
+    scores, mask = np.array([[-800.0, -802.0, -1900.0]]), np.array([[1, 1, 0]])
+    found = Weights(scores, mask=mask)(np.array([[0.0, 0.0, 1.0]]))
+    assert found is not None
+    assert "the mask is inverted" in found.cause
+
+
 def test_equal_weights_do_not_depend_on_scores() -> None:
     found = Weights(SCORES)(np.full((2, 3), 1 / 3))
     assert found is not None

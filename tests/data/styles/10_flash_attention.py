@@ -1084,3 +1084,39 @@ def flash_attention_backward(Q, K, V, O, dO, L, block_q, block_k, is_causal=Fals
                 dQ[at][i:stop] += ds @ k
             dK[at][j:j + block_k], dV[at][j:j + block_k] = dk, dv
     return dQ, dK, dV
+
+
+# %% merge_starts_at_zero written_out
+def flash_attention(Q, K, V, block_q, block_k, is_causal=False):
+    Q, K, V = as_float(Q, K, V)
+    check_sizes(Q, K, V, block_q, block_k)
+    O = np.zeros(Q.shape[:-1] + V.shape[-1:], dtype=Q.dtype)
+    L = np.zeros(Q.shape[:-1], dtype=Q.dtype)
+    root = math.sqrt(Q.shape[-1])
+    for index in np.ndindex(Q.shape[:-2]):
+        q_all, k_all, v_all = Q[index], K[index], V[index]
+        i = 0
+        while i < q_all.shape[0]:
+            q = q_all[i:i + block_q] / root
+            top = np.zeros((q.shape[0], 1), dtype=Q.dtype)
+            total = np.zeros((q.shape[0], 1), dtype=Q.dtype)
+            out = np.zeros((q.shape[0], v_all.shape[1]), dtype=Q.dtype)
+            j = 0
+            while j < k_all.shape[0]:
+                if is_causal and j > i + q.shape[0] - 1:
+                    break
+                s = np.dot(q, k_all[j:j + block_k].T)
+                if is_causal:
+                    rows, cols = np.indices(s.shape)
+                    s = np.where(cols + j <= rows + i, s, -np.inf).astype(Q.dtype)
+                new_top = np.maximum(top, s.max(axis=1, keepdims=True))
+                e = np.exp(s - new_top)
+                factor = np.exp(top - new_top)
+                total = total * factor + e.sum(axis=1, keepdims=True)
+                out = out * factor + np.dot(e, v_all[j:j + block_k])
+                top = new_top
+                j += block_k
+            O[index][i:i + block_q] = out / total
+            L[index][i:i + block_q] = (top + np.log(total))[:, 0]
+            i += block_q
+    return O, L

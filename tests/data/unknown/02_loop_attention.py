@@ -491,34 +491,6 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
     return output, weights
 
 
-# %% largest_of_all_queries
-def scaled_dot_product_attention(Q, K, V, mask=None):
-    if Q.shape[-1] != K.shape[-1]:
-        raise ValueError(f"queries of {Q.shape[-1]}, keys of {K.shape[-1]}")
-    if K.shape[-2] != V.shape[-2]:
-        raise ValueError(f"{K.shape[-2]} keys, {V.shape[-2]} values")
-    n_q, n_k, d_k, d_v = Q.shape[-2], K.shape[-2], Q.shape[-1], V.shape[-1]
-    mask = np.broadcast_to(True if mask is None else mask, (*Q.shape[:-1], n_k))
-    if Q.ndim == 3:
-        pairs = [scaled_dot_product_attention(Q[b], K[b], V[b], mask[b]) for b in range(len(Q))]
-        return np.stack([pair[0] for pair in pairs]), np.stack([pair[1] for pair in pairs])
-    scores = attention_scores(Q, K) / scale_factor(d_k)
-    weights = np.zeros_like(scores)
-    output = np.zeros((n_q, d_v), dtype=scores.dtype)
-    for i in range(n_q):
-        allowed = [j for j in range(n_k) if mask[i, j]]
-        if not allowed:
-            continue
-        largest = scores.max()
-        exps = {j: np.exp(scores[i, j] - largest) for j in allowed}
-        total = sum(exps[j] for j in allowed)
-        for j in allowed:
-            weights[i, j] = exps[j] / total if total else 0.0
-            for c in range(d_v):
-                output[i, c] += weights[i, j] * V[j, c]
-    return output, weights
-
-
 # %% value_of_the_next_key
 def scaled_dot_product_attention(Q, K, V, mask=None):
     if Q.shape[-1] != K.shape[-1]:

@@ -275,7 +275,7 @@ def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
 
 # %% loop_over_dict
 # {k: v.to(device)} for the upper level, as in every training loop.
-# Expected: only_the_upper_level or values_must_be_tensors
+# Expected: only_the_upper_level
 
 
 def move_batch(batch, device):
