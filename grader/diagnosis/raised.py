@@ -1,7 +1,8 @@
 """An exception out of a probe: what it says, where it came from, and its cause, which known wrong ways are matched by.
 
 Two exceptions have the same cause if they have the same type and the same text, but for names and numbers, and came out
-of the same function of the module. A typo never looks like a known mistake that raises something else.
+of the same function of the module. A typo never looks like a known mistake that raises something else. That there is
+no GPU here is one cause, in all words that torch's builds and machines have for it: a golden file holds on all of them.
 """
 
 from __future__ import annotations
@@ -21,6 +22,13 @@ _QUOTED = re.compile(r"'[^']{0,200}'|\"[^\"]{0,200}\"")
 _NUMBER = re.compile(r"-?\d[\d.]{0,30}(?:e[-+]?\d{1,4})?")
 _SEQUENCE = re.compile(r"#(?:[\s,x]{1,3}#)*,?")  # the numbers of a shape
 _LISTED = re.compile(r": there are .*")  # the parameters of a layer
+# Type and words depend on the build of torch, on the driver, and on what a jail hides.
+_NO_GPU = re.compile(
+    "not compiled with CUDA|No CUDA GPUs|no NVIDIA driver|The NVIDIA driver on your system|CUDA driver initialization"
+    "|CUDA unknown error|error from cudaGetDeviceCount|re-initialize CUDA in forked|libcudart functions unavailable"
+    "|no CUDA-capable device|CUDA error: (?:initialization|invalid device ordinal|system not)|requires CUDA support"
+    "|CUDA generator without ATen_cuda|accelerator device when none|CUDA-capable device\\(s\\)"
+)
 _OWN = re.compile(r"\s{0,80}(?:if\b.{0,200}:\s*)?(?:raise|assert)\b")
 
 
@@ -44,13 +52,16 @@ class Raised:
     @cached_property
     def cause(self) -> str:
         """What is the same for the same mistake, in a golden file."""
+        where = self.function or one_line(self.file, 60) or "no function"
         if self.type == "RecursionError":
             text = ""  # it says where Python noticed
         elif self.is_own:
             text = "in their own words"
+        elif _NO_GPU.search(self.message):
+            return f"no GPU in {where}"
         else:
             text = _usual(self.message)
-        return f"{self.type} in {self.function or one_line(self.file, 60) or 'no function'}: {text}"
+        return f"{self.type} in {where}: {text}"
 
 
 def raised_of(error: StudentRaisedError, program: Program) -> Raised:

@@ -44,8 +44,14 @@ def array_like(value: Any, shape: tuple[int, ...], *, of: str = "the result") ->
     return array
 
 
-def assert_rows_sum_to_one(value: Any, shape: tuple[int, ...], *, axis: int = -1, dtype: Any = np.float64) -> None:
-    """Fail unless every slice along an axis is a probability distribution, within the precision of the dtype."""
+def assert_rows_sum_to_one(
+    value: Any, shape: tuple[int, ...], *, axis: int = -1, dtype: Any = np.float64, ties: bool = True
+) -> None:
+    """Fail unless every slice along an axis is a probability distribution, within the precision of the dtype.
+
+    With `ties=False`, for random scores, weights fail also if all have four decimals, and not two as those of equal
+    scores: the sum of rounded weights is often 1 by chance.
+    """
     weights = array_like(value, shape)
     lowest = weights.min()
     assert lowest >= 0, f"a weight is negative: {lowest:.4g}"
@@ -53,6 +59,9 @@ def assert_rows_sum_to_one(value: Any, shape: tuple[int, ...], *, axis: int = -1
     assert gap.max() <= ROW_SUM_GAP[np.dtype(dtype)], (
         f"the weights along axis {axis} sum to {1 + _signed(weights, axis):.12g}, not to 1"
     )
+    parts = weights[(weights > 0) & (weights < 1)]
+    is_rounded = not ties and np.array_equal(parts, parts.round(4)) and not np.array_equal(parts, parts.round(2))
+    assert not is_rounded, "the weights are rounded: none of them has more than four decimals"
 
 
 def assert_dtype(value: Any, expected: Any) -> None:

@@ -74,7 +74,7 @@ def test_an_unseeded_solution_is_not_sound(tmp_path: Path) -> None:
 @pytest.mark.exhaustive
 def test_a_check_without_enough_time_is_slow_and_not_random(tmp_path: Path) -> None:
     course = copied("trained", tmp_path)
-    edit(course.root / SUITE, "cpu_s=30", "cpu_s=0.05")
+    edit(course.root / SUITE, "cpu_s=30", "cpu_s=0.01")
     found = problems(course, "regression")
     assert "the solution takes too long in training_learns" in found
     assert "give it time: @worth(..., cpu_s=30)" in found

@@ -115,3 +115,36 @@ def test_names_and_numbers_do_not_change_a_cause_but_type_text_and_function_do()
 def test_an_own_refusal_has_the_same_cause_in_any_words() -> None:
     one = Raised(("ValueError",), "4 keys, but 5 values", "softmax", HERE, is_own=True)
     assert one.cause == replace(one, message="sizes differ").cause != replace(one, is_own=False).cause
+
+
+NO_GPU = [
+    ("AssertionError", "Torch not compiled with CUDA enabled"),
+    ("AssertionError", "libcudart functions unavailable. It looks like you have a broken build?"),
+    ("RuntimeError", "No CUDA GPUs are available"),
+    ("RuntimeError", "Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU"),
+    ("RuntimeError", "The NVIDIA driver on your system is too old (found version 11040)."),
+    ("RuntimeError", "CUDA driver initialization failed, you might not have a CUDA gpu."),
+    ("RuntimeError", "CUDA unknown error - this may be due to an incorrectly set up environment"),
+    ("RuntimeError", "Unexpected error from cudaGetDeviceCount(). Did you run some cuda functions before? Error 304"),
+    ("RuntimeError", "Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, use 'spawn'"),
+    ("AcceleratorError", "CUDA error: no CUDA-capable device is detected"),
+    ("AcceleratorError", "CUDA error: CUDA-capable device(s) is/are busy or unavailable"),
+    ("AcceleratorError", "CUDA error: invalid device ordinal"),
+    ("AcceleratorError", "CUDA error: initialization error"),
+    ("DeferredCudaCallError", "CUDA call failed lazily at initialization with error: No CUDA GPUs are available"),
+    ("RuntimeError", "Cannot get CUDA generator without ATen_cuda library."),
+    ("RuntimeError", "torch.cuda.Stream requires CUDA support"),
+    ("RuntimeError", "Cannot access accelerator device when none is available."),
+]
+
+
+@pytest.mark.parametrize(("kind", "message"), NO_GPU, ids=[message[:30] for _, message in NO_GPU])
+def test_no_gpu_is_one_cause_in_all_words_of_torch(kind: str, message: str) -> None:
+    raised = Raised((kind,), message, "attention_on_device", HERE)
+    assert raised.cause == "no GPU in attention_on_device"
+    assert replace(raised, function="fused_attention").cause != raised.cause
+
+
+def test_an_error_of_a_gpu_that_is_there_has_its_own_cause() -> None:
+    for message in ["CUDA error: device-side assert triggered", "CUDA out of memory. Tried to allocate 2 GiB"]:
+        assert "no GPU" not in Raised(("RuntimeError",), message, "fused_attention", HERE).cause

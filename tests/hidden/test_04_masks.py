@@ -445,7 +445,7 @@ def test_softmax_is_a_distribution(student, rng):
     shapes = [(4, 6), (5, 5), (2, 3, 2, 4), (1, 5), (2, 1, 1, 3)]
     cases = [(rng.normal(scale=2, size=shape), open_mask(rng, shape)) for shape in shapes]
     for (scores, mask), weights in zip(cases, softmaxes(student, cases), strict=True):
-        assert_rows_sum_to_one(weights, scores.shape)
+        assert_rows_sum_to_one(weights, scores.shape, ties=False)
         assert_close(weights * (1 - mask), np.zeros(scores.shape), of="weights of blocked entries")
         assert weights[mask == 1].min() > 0, "an allowed entry has a weight of 0"
     (single,) = softmaxes(student, [(rng.normal(size=(3, 3)), np.eye(3))])
@@ -458,11 +458,11 @@ def test_softmax_without_the_blocked_entries(student, rng):
     mask, kept = np.array([1, 0, 1, 1, 0, 1]), [0, 2, 3, 5]
     cases = [(scores, mask), (scores[:, kept], np.ones(4)), (scores.T, mask[:, None], 0), (scores, mask, 0)]
     masked, short, column, downwards = softmaxes(student, cases)
-    assert_rows_sum_to_one(short, (3, 4))
+    assert_rows_sum_to_one(short, (3, 4), ties=False)
     assert_close(masked[:, kept], short, of="the allowed entries")
     assert_close(masked[:, [1, 4]], np.zeros((3, 2)), of="the blocked entries")
     assert_close(column, masked.T, of="the same along axis 0")
-    assert_rows_sum_to_one(downwards[:, kept], (3, 4), axis=0)
+    assert_rows_sum_to_one(downwards[:, kept], (3, 4), axis=0, ties=False)
     assert_close(downwards[:, [1, 4]], np.zeros((3, 2)), of="columns blocked by a mask (6,)")
 
 
@@ -486,9 +486,9 @@ def test_softmax_of_blocked_slices(student, rng):
     assert_close(by_rows[1], np.zeros(3), of="the blocked row")
     assert_close(by_rows[2], np.array([0.0, 1, 0]), of="a row with one entry left")
     assert_close(by_rows[2].max(), 1.0, WHOLE, of="the weight of the only allowed entry")
-    assert_rows_sum_to_one(by_rows[[0, 2, 3]], (3, 3))
+    assert_rows_sum_to_one(by_rows[[0, 2, 3]], (3, 3), ties=False)
     assert_close(nothing, np.zeros((4, 3)), of="everything blocked")
-    assert_rows_sum_to_one(by_column[[0, 2]], (2, 3))
+    assert_rows_sum_to_one(by_column[[0, 2]], (2, 3), ties=False)
     assert_close(by_column[[1, 3]], np.zeros((2, 3)), of="rows blocked by a mask (4, 1)")
 
 
@@ -498,19 +498,19 @@ def test_softmax_of_blocked_slices_along_axes(student, rng):
     row = np.array([1, 0, 1, 0])
     cases = [(flat, row, 0), (flat, row[None].astype(bool), -2), (flat, np.tile(row, (3, 1)).astype(float), 0)]
     for weights in softmaxes(student, cases):
-        assert_rows_sum_to_one(weights[:, [0, 2]], (3, 2), axis=0)
+        assert_rows_sum_to_one(weights[:, [0, 2]], (3, 2), axis=0, ties=False)
         assert_close(weights[:, [1, 3]], np.zeros((3, 2)), of="blocked columns")
     cases = [(deep, row, 0), (deep, np.array([[1], [0], [1]]), 1), (deep, np.array([[1], [0], [1]]), 2)]
     stacked, along, across = softmaxes(student, cases)
     square = rng.normal(size=(4, 4))  # a mask (4,) is about columns, whatever the axis of the softmax is
     (columns,) = softmaxes(student, [(square, row, 0)])
-    assert_rows_sum_to_one(columns[:, [0, 2]], (4, 2), axis=0)
+    assert_rows_sum_to_one(columns[:, [0, 2]], (4, 2), axis=0, ties=False)
     assert_close(columns[:, [1, 3]], np.zeros((4, 2)), of="a mask (4,) on a square array along axis 0")
-    assert_rows_sum_to_one(stacked[..., [0, 2]], (2, 3, 2), axis=0)
+    assert_rows_sum_to_one(stacked[..., [0, 2]], (2, 3, 2), axis=0, ties=False)
     assert_close(stacked[..., [1, 3]], np.zeros((2, 3, 2)), of="blocked along axis 0")
-    assert_rows_sum_to_one(along, (2, 3, 4), axis=1)
+    assert_rows_sum_to_one(along, (2, 3, 4), axis=1, ties=False)
     assert_close(along[:, 1], np.zeros((2, 4)), of="blocked entries along axis 1")
-    assert_rows_sum_to_one(across[:, [0, 2]], (2, 2, 4))
+    assert_rows_sum_to_one(across[:, [0, 2]], (2, 2, 4), ties=False)
     assert_close(across[:, 1], np.zeros((2, 4)), of="blocked rows")
 
 
@@ -564,7 +564,7 @@ def test_softmax_axis(student, rng):
     cases += [(np.moveaxis(deep, 2, 1), np.moveaxis(masks[2], 2, 1), 1), (square, masks[0], 1)]
     plain, turned, wide, tall, last, first, middle, named = softmaxes(student, cases)
     for weights in (plain, wide, last):
-        assert_rows_sum_to_one(weights, weights.shape)
+        assert_rows_sum_to_one(weights, weights.shape, ties=False)
     assert_close(turned, plain.T, of="a square array along axis 0")
     assert_close(tall, wide.T, of="axis -2")
     assert_close(np.moveaxis(first, 0, 2), last, of="three dimensions along axis 0")
@@ -579,13 +579,13 @@ def test_softmax_mask_kinds(student, rng):
     masks = [np.tile(row, (4, 1)).astype(kind) for kind in KINDS]
     masks += [row, row[None], row.astype(bool), row.astype(float)[None]]
     full, *others = softmaxes(student, [(scores, mask) for mask in masks])
-    assert_rows_sum_to_one(full, (4, 4))
+    assert_rows_sum_to_one(full, (4, 4), ties=False)
     assert_close(full[:, 1], np.zeros(4), of="the blocked column")
     for mask, weights in zip(masks[1:], others, strict=True):
         assert_close(weights, full, of=f"a mask {mask.shape} of {mask.dtype}")
     (queries,) = softmaxes(student, [(scores, row[:, None])])
     assert_close(queries[1], np.zeros(4), of="a row blocked by a mask (4, 1)")
-    assert_rows_sum_to_one(queries[[0, 2, 3]], (3, 4))
+    assert_rows_sum_to_one(queries[[0, 2, 3]], (3, 4), ties=False)
 
 
 @worth(1, "a padding mask applies to all heads and queries, and a causal mask to the complete batch", target=SOFTMAX)
@@ -595,12 +595,12 @@ def test_softmax_of_batches(student, rng):
     padded, causal, *alone = softmaxes(
         student, [(scores, padding), (scores, np.tri(3)), *((scores[b], padding[b]) for b in range(3))]
     )
-    assert_rows_sum_to_one(padded, (3, 2, 3, 3))
+    assert_rows_sum_to_one(padded, (3, 2, 3, 3), ties=False)
     assert_close(padded[1], np.tile(np.array([1.0, 0, 0]), (2, 3, 1)), of="the sentence of one token")
     assert_close(padded[2, ..., 2], np.zeros((2, 3)), of="the padding of the last sentence")
     for b in range(3):
         assert_close(padded[b], alone[b], of=f"sentence {b}, compared with itself alone")
-    assert_rows_sum_to_one(causal, (3, 2, 3, 3))
+    assert_rows_sum_to_one(causal, (3, 2, 3, 3), ties=False)
     assert_close(causal * (1 - np.tri(3)), np.zeros((3, 2, 3, 3)), of="weights of the future")
     assert_close(causal[..., 0, 0], np.ones((3, 2)), of="the first token sees itself")
 
@@ -611,7 +611,7 @@ def test_softmax_follows_its_entries(student, rng):
     rows, columns = derangement(rng, 4), derangement(rng, 5)
     cases = [(scores, mask), (scores[rows], mask[rows]), (scores[:, columns], mask[:, columns]), (scores[1], mask[1])]
     plain, by_row, by_column, single = softmaxes(student, cases)
-    assert_rows_sum_to_one(plain, (4, 5))
+    assert_rows_sum_to_one(plain, (4, 5), ties=False)
     assert_close(by_row, plain[rows], of="rows in another order")
     assert_close(by_column, plain[:, columns], of="columns in another order")
     assert_close(single, plain[1], of="only one row")
@@ -648,7 +648,7 @@ def test_softmax_does_not_remember(student, rng):
     calls = [arguments(one, mask), arguments(other, 1 - np.eye(20)), arguments(one, mask=mask, axis=-1)]
     calls += [arguments(scores=other, mask=1 - np.eye(20)), arguments(one.T, mask.T, axis=0)]
     values = [array_like(value, (20, 20)) for value in student.masked_softmax.call_many(calls)]
-    assert_rows_sum_to_one(values[0], (20, 20))
+    assert_rows_sum_to_one(values[0], (20, 20), ties=False)
     assert_close(np.diag(values[1]), np.zeros(20), of="blocked entries of the second call")
     assert_close(values[2], values[0], of="the first call again, with keyword arguments")
     assert_close(values[3], values[1], of="the second call again, with keyword arguments")

@@ -95,6 +95,14 @@ def test_wrong_row_sums_are_named() -> None:
         assert_rows_sum_to_one(ROWS + [1, -1, 0, 0], (2, 4))
 
 
+def test_rounded_weights_of_random_scores_fail_whatever_their_sum_is() -> None:
+    assert_rows_sum_to_one(np.array([[1.0, 0], [1 / 3, 2 / 3]]), (2, 2), ties=False)
+    for share in (1, 0.5, 0.25):
+        assert_rows_sum_to_one(np.array([[share, 1 - share], [0, 1]]), (2, 2), ties=False)
+    with pytest.raises(AssertionError, match="the weights are rounded"):
+        assert_rows_sum_to_one(np.array([[1.0, 0], [0.3333, 0.6667]]), (2, 2), ties=False)
+
+
 def raising(types: tuple[str, ...], message: str) -> Callable[[], Any]:
     def call() -> Any:
         raise StudentRaisedError("f", types, message, "f.py", 1, "")

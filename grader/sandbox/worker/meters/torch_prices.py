@@ -158,8 +158,8 @@ _PRICES: dict[str, TorchPrice] = {
             nan_to_num embedding_renorm native_layer_norm cumsum cumprod logcumsumexp cummax cummin softmax_backward
             addcmul addcdiv lerp bernoulli uniform normal exponential random dropout where floor_divide masked_fill""",
         reduction: """sum mean amax amin max min prod any all argmax argmin std var var_mean std_mean logsumexp norm
-            linalg_vector_norm aminmax count_nonzero equal is_nonzero trace median nanmedian mode sum_to_size
-            isin bincount histc nll_loss_forward nll_loss2d_forward""",
+            linalg_vector_norm aminmax count_nonzero equal is_nonzero is_all_true is_any_true trace median nanmedian
+            mode sum_to_size isin bincount histc nll_loss_forward nll_loss2d_forward""",
         moved: """view unsafe_view reshape reshape_alias expand permute transpose t slice select unsqueeze squeeze
             as_strided detach alias split split_with_sizes unbind diagonal unfold view_as_real view_as_complex clone
             to_copy copy cat stack index index_select gather masked_select repeat repeat_interleave roll flip rot90

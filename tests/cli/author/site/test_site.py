@@ -20,7 +20,7 @@ from tests.pages.browser import Browser, needs_browser, open_browser, violations
 
 PAGES = ("index.html", "lessons/01_softmax.html")
 MORE = ("guides/instructor.html", "lessons/12_transformer.html", "explorer.html")
-LINE = "shifted = x - x.max(axis=axis, keepdims=True)"
+LINE = "return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))"
 
 
 @pytest.fixture(scope="module")

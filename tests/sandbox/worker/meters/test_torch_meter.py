@@ -144,6 +144,7 @@ def test_operation_without_a_price_is_named(torch_spawner: Spawner, odd: str) ->
     [
         "(a * 1).masked_fill_(a > 0, 0.0)",
         "F.nll_loss(a, a.argmax(-1))",
+        "torch.distributions.Categorical(logits=a).log_prob(a.argmax(-1))",  # looks at its arguments
         "F.nll_loss(a[None].transpose(1, 2), a[None].argmax(-1))",
         "a * len(LAYERS) * len(list(enumerate(LAYERS)))",
         "a * len(BLOCKS) * len([*zip(BLOCKS, reversed(list(BLOCKS)))])",
