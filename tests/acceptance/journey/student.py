@@ -73,7 +73,7 @@ class StudentAtWork:
         self.writes(module, right)
         total = len(re.findall(r"^def test_", module.checks.read_text(), re.MULTILINE))
         self.runs("test", slug, shows=[f"{total} of {total} visible checks pass."])
-        self.runs("complete", slug, shows=["OK", f"from mylab.{slug} import"])
+        self.runs("complete", slug, shows=["OK", "is complete and in your package `mylab`."])
         if not quick:
             self.runs("profile", slug, shows=["OK"])
         assert (self.bundle.root / "mylab" / f"{slug}.py").is_file()
