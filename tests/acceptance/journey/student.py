@@ -63,17 +63,17 @@ class StudentAtWork:
         slug = module.slug
         self.runs("start", slug, shows=[f"edit   modules/{module.name}/{slug}.py", f"run    attn test {slug}"])
         if not quick:
-            self.runs("test", slug, status=1, shows=["not written", "is not written yet"])
+            self.runs("test", slug, status=1, shows=["not written yet", "Write next: "])
         self.writes(module, wrong)
         self.runs("test", slug, status=1, shows=[f"({name})", "Likely: ", "Look at: ", "Think: "])
         if not quick:
             hint = self.runs("hint", slug, shows=["hint 1 of 3"])
             assert hint.startswith(f"{function}, ")
-            self.runs("complete", slug, status=1, shows=["is not complete. Open:"])
+            self.runs("complete", slug, status=1, shows=["is not complete: fix this first."])
         self.writes(module, right)
         total = len(re.findall(r"^def test_", module.checks.read_text(), re.MULTILINE))
         self.runs("test", slug, shows=[f"{total} of {total} visible checks pass."])
-        self.runs("complete", slug, shows=["OK", f"from mylab.{slug} import"])
+        self.runs("complete", slug, shows=["OK", "is complete and in your package `mylab`."])
         if not quick:
             self.runs("profile", slug, shows=["OK"])
         assert (self.bundle.root / "mylab" / f"{slug}.py").is_file()
