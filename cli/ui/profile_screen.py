@@ -28,7 +28,9 @@ def profile_screen(found: Sequence[OwnCost], head: str, command: str) -> str:
         lines.append(f"{'OK':<12} and {rest} more")
     lines += ["", *(_first(wrong[0]) if wrong else ["Every cost keeps its limit."]), ""]
     name = (wrong or list(found))[0].contract.function
-    lines += [f"A plot and numbers: {command} {name}"] if len(found) > 1 else []
+    if len(found) > 1:
+        plot = f"A plot and numbers: {command} {name}"
+        lines += [plot] if len(plot) <= WIDTH else ["A plot and numbers:", f"    {command} {name}"]
     return "\n".join([*lines, f"Everything: {command} --all"])
 
 
