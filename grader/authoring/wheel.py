@@ -10,7 +10,7 @@ import hashlib
 import io
 import zipfile
 from email.parser import HeaderParser
-from importlib.metadata import PackageNotFoundError, distribution
+from importlib.metadata import distributions
 from pathlib import Path
 
 from grader import __version__
@@ -45,10 +45,10 @@ def wheel_files(course_root: Path) -> dict[str, bytes]:
 
 def _info_files() -> dict[str, bytes]:
     """Return what pip reads about a package, taken from the installed one."""
-    try:
-        package = distribution("attnlab")
-    except PackageNotFoundError:
-        raise WheelError("attnlab is not installed here, only found: python -m pip install attnlab") from None
+    # In a clone, its egg-info is found, too, and first where the clone is the current folder. It has no METADATA.
+    package = next((one for one in distributions(name="attnlab") if one.read_text("METADATA")), None)
+    if package is None:
+        raise WheelError("attnlab is not installed here, only found: python -m pip install attnlab")
     if package.version != __version__:
         again = "Install it again: in a clone with `make setup`, else with `python -m pip install -U attnlab`"
         raise WheelError(f"pip has noted attnlab {package.version}, but its files are of {__version__}. {again}")

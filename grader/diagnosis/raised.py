@@ -29,6 +29,8 @@ _NO_GPU = re.compile(
     "|no CUDA-capable device|CUDA error: (?:initialization|invalid device ordinal|system not)|requires CUDA support"
     "|CUDA generator without ATen_cuda|accelerator device when none|CUDA-capable device\\(s\\)"
 )
+# NumPy changed these words; the web course has an older one.
+_NOT_ONE_NUMBER = re.compile("only (?:length-1|size-1) arrays can be converted")
 _OWN = re.compile(r"\s{0,80}(?:if\b.{0,200}:\s*)?(?:raise|assert)\b")
 
 
@@ -60,7 +62,7 @@ class Raised:
         elif _NO_GPU.search(self.message):
             return f"no GPU in {where}"
         else:
-            text = _usual(self.message)
+            text = _usual(_NOT_ONE_NUMBER.sub("only 0-dimensional arrays can be converted", self.message))
         return f"{self.type} in {where}: {text}"
 
 
