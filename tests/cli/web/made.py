@@ -120,9 +120,11 @@ class TriedFile:
     text: str
 
 
-# What the NumPy of the page does otherwise: it takes an array of one number for a number, and rounds other last digits.
+# What the NumPy of the page does otherwise: it takes an array of one number for a number, and has other last digits.
 OTHER_NUMPY = (
+    "01_softmax misconception/list_of_one_row",
     "02_loop_attention misconception/products_in_an_array",
+    "02_loop_attention misconception/total_in_an_array",
     "03_attention misconception/weights_rounded",
 )
 
