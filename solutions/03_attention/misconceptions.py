@@ -1354,7 +1354,7 @@ RAISES = True
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
     head = ScaledDotProductAttention(Q.shape[-1])
-    head.forward(Q, K, V, mask)  # raises the errors that it should
+    head.forward(Q, K, V, None if mask is None else np.array(mask))  # raises the errors that it should
     scores = head.scale_scores(head.compute_scores(Q, K))
     if mask is not None:
         scores[mask == 0] = -np.inf

@@ -74,7 +74,8 @@ def measured(course: Course, spawner: Spawner, implementation: Implementation) -
     texts = {**earlier_solutions(course, module, source), module.slug: source}
     files = {slug: {"file": f"{slug}.py", "cells": [text.encode()], "notebook": False} for slug, text in texts.items()}
     measurer = measurer_of(module.name)
-    session = Session(spawner, Program(files, module.slug, ()), Limits())
+    # ten times a student's time: what is tested here is what is counted, not how long a busy machine takes to count it
+    session = Session(spawner, Program(files, module.slug, ()), Limits().with_cpu(30.0))
     try:
         wanted = [one for one in measurer.contracts if one.target in implementation.defines]
         return source, {contract.function: measurer.of(session, contract) for contract in wanted}
