@@ -9,6 +9,7 @@ import click
 
 from cli.student.current import module_or_current
 from cli.ui.arguments import modules_here
+from cli.ui.course_bar import course_bar, with_bar
 from cli.ui.here import course_here
 from grader.core.json_record import json_text
 from grader.course.course import Course
@@ -47,7 +48,8 @@ def hint(module_name: str | None, as_json: bool) -> None:
         entry = about | {"tier": TIERS[given.tier - 1], "hint": text}
         click.echo(json_text(entry))
         return
-    click.echo("\n".join(hint_lines(module, given, function, text)))
+    head, *rest = hint_lines(module, given, function, text)
+    click.echo("\n".join([with_bar(head, course_bar(course)), *rest]))
 
 
 def hint_text(module: Module, given: HintGiven) -> tuple[str, str] | None:

@@ -12,6 +12,7 @@ from cli.student.own_checks import run_checks, save_progress, tell_which_counts,
 from cli.student.warm import Answer, ask, is_wanted, start
 from cli.ui.arguments import modules_here
 from cli.ui.colour import paint
+from cli.ui.course_bar import course_bar
 from cli.ui.here import course_here
 from cli.ui.own_screen import own_screen
 
@@ -46,7 +47,9 @@ def test(module_name: str | None, case: str, everything: bool, as_json: bool) ->
         report = run_checks(course, module, case)
         if not case:
             save_progress(course, module, report)
-        screen = own_screen(report, everything=everything or bool(case), python=where_to_paste(module))
+        screen = own_screen(
+            report, everything=everything or bool(case), python=where_to_paste(module), bar=course_bar(course)
+        )
         if answer == "absent":
             start(course, module)
         answer = Answer(screen, report.as_json(), "")

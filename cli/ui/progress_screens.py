@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from grader.core.machine import IN_BROWSER
 from grader.course.course import Course
 from grader.course.module import INTRODUCTION, Module
+from grader.sandbox.jail.view import gpu_devices
 from grader.submission.own_file import own_file
 from grader.workspace.progress import ModuleProgress
 
@@ -74,6 +75,17 @@ def milestone_lines(course: Course, module: Module, result: Sequence[str]) -> li
     again = "Try it:" if milestone.is_command else f"Try it: {start}"
     shown = [f"  {line}" for line in result]
     return ["", f"You built it: {milestone.unlocks}.", *shown, again, *milestone.code.splitlines(), ""]
+
+
+def begin_lines(course: Course, progress: ModuleProgress) -> list[str]:
+    """Return what a module is, how far it is, and what to do."""
+    module = progress.module
+    head = f"{module.name}, {module.title} ({module.minutes} min): {progress_words(progress)}"
+    note = []
+    if module.needs_gpu:
+        there = "" if gpu_devices() else ". This machine has none, so its checks are not run"
+        note = [f"  note   optional, and in no total. It needs an NVIDIA GPU and Triton{there}."]
+    return [head, *to_do_lines(course, progress), *note]
 
 
 def to_do_lines(course: Course, progress: ModuleProgress) -> list[str]:

@@ -10,7 +10,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from grader.complexity.cost import as_timing
-from grader.core.errors import Ending, StudentEndedError, StudentError, StudentRaisedError
+from grader.core.errors import IMPORT, Ending, StudentEndedError, StudentError, StudentRaisedError
 from grader.core.machine import environment, gpu_name
 from grader.core.report import (
     TOO_LITTLE,
@@ -38,7 +38,7 @@ from grader.grading.workers import TellSlowCheck, Workers
 from grader.sandbox.jail.limits import GPU_LIMITS, Limits
 from grader.sandbox.jail.spawner import Spawner, WorkerLostError
 from grader.sandbox.protocol.wire import UnsendableError
-from grader.sandbox.session import IMPORT, Program, Session, SessionOptions, TracedCalls
+from grader.sandbox.session import Busy, Program, Session, SessionOptions, TracedCalls
 from grader.sandbox.student import Student
 from grader.submission.submission import Submission
 
@@ -65,6 +65,7 @@ class GradingContext:
     workers: Workers
     limits: Limits
     tell: TellSlowCheck = lambda *_: None
+    busy: Busy = lambda *_: None
 
     @property
     def max_score(self) -> float:
@@ -147,6 +148,7 @@ class SubmissionGrading:
             leaves_nothing=partial(_leaves_nothing, program) if module.backend == "numpy" else lambda: False,
             uncertified=cache(partial(_uncertified, program, full=measurer is not None)),
             tell=partial(context.tell, plain_name(self.submission.student)),
+            busy=context.busy,
         )
 
     def _grade(self, session: Session) -> _Result:
