@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cli.student.current import module_or_current
+from cli.student.current import course_and_module
 from cli.student.demonstration import result_of
 from cli.student.own_checks import run_checks, save_progress, tell_which_counts, where_to_paste
 from cli.student.start import require_unlocked
 from cli.ui.arguments import modules_here
 from cli.ui.colour import paint
 from cli.ui.course_bar import course_bar
-from cli.ui.here import course_here
 from cli.ui.own_screen import own_head, own_screen
 from cli.ui.progress_line import Pace
 from cli.ui.progress_screens import milestone_lines
@@ -55,8 +54,8 @@ def complete(module_name: str | None, anyway: bool, as_json: bool) -> None:
 
     Exit status: 0 complete, 1 something is open, 2 no such module, or it is locked, 3 a fault of the grader.
     """
-    course = course_here()
-    sys.exit(finish(course, module_or_current(course, module_name), anyway=anyway, as_json=as_json))
+    course, module = course_and_module(module_name)
+    sys.exit(finish(course, module, anyway=anyway, as_json=as_json))
 
 
 def finish(
@@ -89,7 +88,7 @@ def finish(
             lines = [*_done_lines(course, module, state, unlocked, bar), *filter(None, last)]
         else:
             lines = _open_lines(module, state, bar)
-        click.echo(paint("\n".join(lines)))
+        click.echo(paint("\n".join(lines).rstrip()))
     return 3 if report.score is None else 0 if done else 1
 
 

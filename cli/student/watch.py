@@ -13,14 +13,13 @@ from pathlib import Path
 import click
 
 from cli.student.complete import finish
-from cli.student.current import module_or_current, next_up
+from cli.student.current import course_and_module, next_up
 from cli.student.hint import hint_lines, hint_text
 from cli.student.own_checks import save_progress, where_to_paste
 from cli.student.settling import Settling, is_whole
 from cli.ui.arguments import modules_here
 from cli.ui.colour import paint
 from cli.ui.course_bar import course_bar, with_bar
-from cli.ui.here import course_here
 from cli.ui.keys import Keys
 from cli.ui.own_screen import is_perfect, own_screen
 from cli.ui.progress_line import Pace
@@ -58,8 +57,8 @@ def watch(module_name: str | None) -> None:
     Keys: c completes, n goes on to the next module, h gives a hint, p profiles, r runs again, q quits. When every
     visible check passes, n also completes the module.
     """
-    course = course_here()
-    module: Module | None = module_or_current(course, module_name)
+    course, first = course_and_module(module_name)
+    module: Module | None = first
     with Keys() as keys:
         follows = False
         while module is not None:
@@ -161,8 +160,7 @@ class _Watching:
         save_progress(self.course, self.module, report)
         self.is_perfect = is_perfect(report)
         now = {check.property: check.outcome for check in report.checks}
-        if sys.stdout.isatty() and click.get_current_context().color is not False:
-            click.clear()
+        _clear()
         screen = own_screen(
             report, python=where_to_paste(self.module), bar=course_bar(self.course), then=self._then_words()
         )
@@ -202,6 +200,7 @@ class _Watching:
     def _complete(self, next_line: str = "Next: press n") -> bool:
         """Finish the module, as `attn complete` does, and return whether it is complete."""
         done = False
+        _clear()
         try:
             done = finish(self.course, self.module, next_line=next_line) == 0
         except (click.UsageError, StudentError, CourseError) as error:  # it is locked, or the file is gone
@@ -249,6 +248,12 @@ class _Watching:
         later = [one for one in all_progress(self.course) if one.module.order > self.module.order]
         ahead = next_up(later) or (later[0] if later else None)
         return ahead.module if ahead else None
+
+
+def _clear() -> None:
+    """Begin at the top of the screen, where that is wanted."""
+    if sys.stdout.isatty() and click.get_current_context().color is not False:
+        click.clear()
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:
