@@ -22,9 +22,8 @@ from cli.ui.progress_screens import (
 )
 from cli.views import is_in_course
 from grader.course.course_file import COURSE_FILE, read_course_file
-from grader.course.golden import read_golden
 from grader.workspace.progress import all_progress, progress_of
-from grader.workspace.reflect import unanswered_in
+from grader.workspace.reflect import questions_of, unanswered_in
 
 _NO_COURSE = """\
 This folder is not inside a course. To begin:
@@ -88,8 +87,10 @@ def status(as_json: bool) -> None:
         return
     ahead = next_up(found)
     for one in found:
-        questions = len(read_golden(one.module).api.constants)
-        lines = status_lines(one, len(unanswered_in(one.module)), questions, is_next=one is ahead)
+        questions = unanswered = 0
+        if one.state != "untouched":
+            questions, unanswered = len(questions_of(one.module)), len(unanswered_in(one.module))
+        lines = status_lines(one, unanswered, questions, is_next=one is ahead)
         click.echo("\n".join(lines))
     for module in course.optional:
         words = f"{progress_words(progress_of(course, module))}; optional, needs a GPU"

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from grader.core.machine import IN_BROWSER
 from grader.course.course import Course
 from grader.course.module import INTRODUCTION, Module
-from grader.sandbox.jail.view import gpu_devices
 from grader.submission.own_file import own_file
 from grader.workspace.progress import ModuleProgress
 
@@ -83,6 +82,8 @@ def begin_lines(course: Course, progress: ModuleProgress) -> list[str]:
     head = f"{module.name}, {module.title} ({module.minutes} min): {progress_words(progress)}"
     note = []
     if module.needs_gpu:
+        from grader.sandbox.jail.view import gpu_devices  # the other modules need no look at the machine
+
         there = "" if gpu_devices() else ". This machine has none, so its checks are not run"
         note = [f"  note   optional, and in no total. It needs an NVIDIA GPU and Triton{there}."]
     return [head, *to_do_lines(course, progress), *note]

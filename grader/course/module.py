@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import tomllib
 from collections.abc import Callable, Mapping
@@ -214,6 +213,8 @@ def read_module(folder: Path) -> Module:
 def _check_keys(folder: Path, table: Mapping[str, Any]) -> None:
     for key in table:
         if key not in KEYS and key not in OPTIONAL:
+            import difflib  # only for a mistake
+
             close = difflib.get_close_matches(key, [*KEYS, *OPTIONAL], 1)
             fix = f"Did you mean {close[0]}?" if close else f"The keys are {', '.join([*KEYS, *OPTIONAL])}"
             raise module_error(folder, key, "is not a key of a module", fix)

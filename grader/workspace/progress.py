@@ -8,10 +8,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from grader.core.atomic_file import write_atomically
 from grader.course.course import Course
 from grader.course.golden import sha256
-from grader.course.hints import TIERS
 from grader.course.module import Module
 from grader.submission.own_file import is_untouched, own_sha256
 
@@ -119,6 +117,8 @@ def next_hint(course: Course, module: Module) -> HintGiven | None:
 
     None unless the last test was of the current work and failed.
     """
+    from grader.course.hints import TIERS  # `attn status` gives none
+
     recorded = _read(course)
     tested, given = recorded.modules.get(module.name), recorded.hints.get(module.name)
     if tested is None or tested.file_sha256 != _work_sha256(course, module):
@@ -192,6 +192,8 @@ def _path(course: Course) -> Path:
 
 
 def _write(course: Course, recorded: _ProgressFile) -> None:
+    from grader.core.atomic_file import write_atomically  # slow to import, and `attn status` writes nothing
+
     document = {
         "schema": 1,
         "modules": {name: asdict(one) for name, one in sorted(recorded.modules.items())},
