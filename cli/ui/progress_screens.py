@@ -34,10 +34,17 @@ def progress_words(progress: ModuleProgress) -> str:
     return words
 
 
-def status_lines(progress: ModuleProgress, unanswered: int, questions: int, *, is_next: bool = False) -> list[str]:
-    """Return the progress with one module: a phrase, what it unlocks, and once begun a bar, points and Reflect."""
+def status_lines(
+    progress: ModuleProgress, unanswered: int, questions: int, *, is_next: bool = False, everything: bool = True
+) -> list[str]:
+    """Return the progress with one module: a phrase, what it unlocks, and once begun a bar, points and Reflect.
+
+    A complete module has the phrase alone, unless `everything` is wanted.
+    """
     text = f"{progress.module.name:<{NAME}} {progress_words(progress)}"
     lines = textwrap.wrap(text, WIDTH, subsequent_indent=" " * (NAME + 1))
+    if progress.completed and progress.state == "passing" and not everything:
+        return lines
     if (milestone := progress.module.milestone) is not None and (progress.completed or is_next):
         lines.append(f"{'':<{NAME}} {'unlocked' if progress.completed else 'unlocks'}: {milestone.unlocks}")
     if progress.state == "untouched":

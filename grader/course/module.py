@@ -10,6 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
+from grader.core.syntax import parse
+
 Backend = Literal["numpy", "torch"]
 BACKENDS = ("numpy", "torch")
 FORBIDDEN_KINDS = ("products", "exec", "attention", "ready_made", "torch")
@@ -315,7 +317,7 @@ def _milestone(folder: Path, table: Mapping[str, Any]) -> Milestone | None:
         raise module_error(folder, "milestone.unlocks", problem, f"Use at most {LONGEST_UNLOCKS}")
     milestone = Milestone(entry["unlocks"], entry["try"].strip())
     try:
-        compile("" if milestone.is_command else milestone.code, "try", "exec")
+        parse("" if milestone.is_command else milestone.code)
     except SyntaxError as error:
         problem = f"is not Python: {error.msg} (line {error.lineno})"
         raise module_error(folder, "milestone.try", problem, "Write lines of Python, or one attn command") from None
