@@ -30,7 +30,7 @@ class Golden:
     misconceptions: Mapping[str, Mapping[str, Any]]
     costs: Mapping[str, Mapping[str, Mapping[str, str]]]  # function → meter → the reference's polynomial
     probes: Sequence[Sequence[Mapping[str, Any]]]  # for each probe its different outcomes, the reference's first
-    answers: Mapping[str, str] = field(default_factory=dict)  # question under Reflect → hash of its answer
+    answers: Mapping[str, str] = field(default_factory=dict)  # question under Reflect → hashes of right answers
 
     @property
     def stub_sha256(self) -> str:
