@@ -242,8 +242,8 @@ class Session:
         started = time.monotonic()
 
         def patience() -> None:
-            deadline()
             self.options.busy(owner, time.monotonic() - started)
+            deadline()
 
         try:
             worker.channel.send({"id": self._serial, **message}, patience=patience)
