@@ -21,7 +21,7 @@ from cli.ui.arguments import modules_here
 from cli.ui.colour import paint
 from cli.ui.course_bar import course_bar, with_bar
 from cli.ui.keys import Keys
-from cli.ui.own_screen import is_perfect, own_screen
+from cli.ui.own_screen import ROWS, is_perfect, own_screen
 from cli.ui.progress_line import Pace
 from cli.ui.progress_screens import begin_lines
 from grader.core.errors import StudentError, SupersededError
@@ -40,6 +40,7 @@ KEYS = "Keys: c complete, n next module, h hint, p profile, r run again, q quit"
 NO_KEYS = "There is no keyboard here: Ctrl-C quits."
 QUIT = ("q", "\x04")
 STOPPING = (*QUIT, "n", "r")  # keys that need no result: they end a check that runs
+FEW = 2  # checks that are named
 STOPS = "Save to start again, q quits."
 
 
@@ -100,8 +101,9 @@ class _Watching:
         progress = progress_of(self.course, self.module)
         if self.follows and progress.state == "untouched":
             self.seen = self._stamp()
-            click.echo("\n".join(["", *begin_lines(self.course, progress)]))
-        click.echo(f"Watching {self.module.name}. Save your file to check it.")
+            click.echo("\n".join(["", *begin_lines(self.course, progress)[:-1], "  run    nothing: save your file"]))
+        else:
+            click.echo(f"Watching {self.module.name}. Save your file to check it.")
         self._show_keys()
 
     def _states(self) -> Iterator[Submission]:
@@ -161,14 +163,11 @@ class _Watching:
         self.is_perfect = is_perfect(report)
         now = {check.property: check.outcome for check in report.checks}
         _clear()
-        screen = own_screen(
-            report, python=where_to_paste(self.module), bar=course_bar(self.course), then=self._then_words()
-        )
-        click.echo(paint(screen))
-        for word, better in (("Now passing", True), ("No longer passing", False)):
-            changed = [text for text, outcome in now.items() if self._changed(text, outcome, better=better)]
-            for text in changed if report.status == "graded" else ():
-                click.echo(textwrap.fill(f"{word}: {text}", 80, subsequent_indent="  "))
+        changes = self._changes(now) if report.status == "graded" else []
+        rows = ROWS - len(changes) - 1  # and the line with the keys
+        python, bar = where_to_paste(self.module), course_bar(self.course)
+        screen = own_screen(report, python=python, bar=bar, then=self._then_words(), rows=rows)
+        click.echo(paint("\n".join([screen, *changes])))
         self.before = now
         self._show_keys()
 
@@ -182,6 +181,17 @@ class _Watching:
     def _show_keys(self) -> None:
         """Print the keys."""
         click.echo(KEYS if self.keys.is_open else NO_KEYS)
+
+    def _changes(self, now: Mapping[str, str]) -> list[str]:
+        """Return which checks are better or worse than before; how many, if they are more than a few."""
+        lines = []
+        for word, better in (("Now passing", True), ("No longer passing", False)):
+            changed = [text for text, outcome in now.items() if self._changed(text, outcome, better=better)]
+            if len(changed) > FEW:
+                lines.append(f"{word}: {len(changed)} checks")
+            else:
+                lines += [textwrap.shorten(f"{word}: {text}", 80, placeholder=" …") for text in changed]
+        return lines
 
     def _changed(self, text: str, outcome: str, *, better: bool) -> bool:
         before = self.before.get(text)

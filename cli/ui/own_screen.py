@@ -33,7 +33,9 @@ _COUNTED = {"passed": "passed", "FAILED": "failed", "not written": "not written 
 _WARNING = re.compile(r"^.*\b\w*Warning: .*$(?:\n  .*$)?\n?", re.MULTILINE)
 
 
-def own_screen(report: Report, *, everything: bool = False, python: str = "", bar: str = "", then: str = "") -> str:
+def own_screen(
+    report: Report, *, everything: bool = False, python: str = "", bar: str = "", then: str = "", rows: int = ROWS
+) -> str:
     """Return a student's own report: the first thing to fix, or everything.
 
     `python` says where to paste the call of a diagnosis, to try it; `bar` how far the student is in the course; `then`
@@ -42,7 +44,7 @@ def own_screen(report: Report, *, everything: bool = False, python: str = "", ba
     head = [with_bar(f"{report.module} · {report.file}", bar)]
     if report.status == "not_importable":
         end = ["", "No check could run. Fix this first, then run it again."]
-        return "\n".join([*head, "", _indented(report.message, "  "), *_printed(report, ROWS), *end])
+        return "\n".join([*head, "", _indented(report.message, "  "), *_printed(report, rows), *end])
     head += [_bar(report.checks)]
     first, again = _first_lines(report), "\n".join(_try_lines(report, python)).splitlines()
     if everything:
@@ -50,7 +52,7 @@ def own_screen(report: Report, *, everything: bool = False, python: str = "", ba
         lines = ["", *_all_checks(report.checks), "", *_properties(report), *first, *again, *rest, *_printed(report, 0)]
         return "\n".join([*head, *lines])
     end = _end(report, then)
-    room = ROWS - len(head) - len(first) - len(end)
+    room = rows - len(head) - len(first) - len(end)
     again = again if len(again) <= room else []
     printed = _printed(report, room - len(again)) if room > len(again) else []
     return "\n".join([*head, *first, *again, *printed, *end])
