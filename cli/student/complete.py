@@ -63,7 +63,7 @@ def finish(
 ) -> int:
     """Run the checks and the costs of a module, complete it if nothing is open, and return the exit status.
 
-    `next_line` says what to do next, if it is not a command.
+    `next_line` says what to do next, if it is not a command: then the terminal is not free to try something, either.
     """
     require_unlocked(progress_of(course, module), anyway=anyway)
     report = run_checks(course, module)
@@ -84,8 +84,8 @@ def finish(
     else:
         bar = course_bar(course)
         if done:
-            last = [_next(course, module, unlocked) if next_line is None else next_line]
-            lines = [*_done_lines(course, module, state, unlocked, bar), *filter(None, last)]
+            last = _next(course, module, unlocked) if next_line is None else next_line
+            lines = [*_done_lines(course, module, state, unlocked, bar, free=next_line is None), last]
         else:
             lines = _open_lines(module, state, bar)
         click.echo(paint("\n".join(lines).rstrip()))
@@ -99,7 +99,9 @@ def _costs(course: Course, module: Module) -> list[OwnCost]:
         return list(own_costs(course, module, busy=pace.busy)) if module.complexity else []
 
 
-def _done_lines(course: Course, module: Module, state: Completion, unlocked: list[str], bar: str) -> list[str]:
+def _done_lines(
+    course: Course, module: Module, state: Completion, unlocked: list[str], bar: str, *, free: bool
+) -> list[str]:
     """Return what a module in the package does."""
     lines = [*_head(state, bar), *_cost_lines(state), ""]
     if accepted := state.open_items():
@@ -109,7 +111,7 @@ def _done_lines(course: Course, module: Module, state: Completion, unlocked: lis
         lines += [f"{module.name} is complete and in your package `mylab`."]
     lines += [wrapped(", ".join(unlocked), "Unlocked: ")] if unlocked else []
     result = result_of(module.milestone, course) if module.milestone and not accepted else []
-    return [*lines, *milestone_lines(course, module, result)]
+    return [*lines, *milestone_lines(course, module, result, again=free)]
 
 
 def _next(course: Course, module: Module, unlocked: list[str]) -> str:

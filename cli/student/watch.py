@@ -101,7 +101,8 @@ class _Watching:
         progress = progress_of(self.course, self.module)
         if self.follows and progress.state == "untouched":
             self.seen = self._stamp()
-            click.echo("\n".join(["", *begin_lines(self.course, progress)[:-1], "  run    nothing: save your file"]))
+            lines = [line for line in begin_lines(self.course, progress) if not line.startswith("  run ")]
+            click.echo("\n".join(["", *lines, "  save   it: every save is checked here"]))
         else:
             click.echo(f"Watching {self.module.name}. Save your file to check it.")
         self._show_keys()

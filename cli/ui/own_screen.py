@@ -36,7 +36,7 @@ _WARNING = re.compile(r"^.*\b\w*Warning: .*$(?:\n  .*$)?\n?", re.MULTILINE)
 def own_screen(
     report: Report, *, everything: bool = False, python: str = "", bar: str = "", then: str = "", rows: int = ROWS
 ) -> str:
-    """Return a student's own report: the first thing to fix, or everything.
+    """Return a student's own report: the first thing to fix, in so many rows, or everything.
 
     `python` says where to paste the call of a diagnosis, to try it; `bar` how far the student is in the course; `then`
     what to do when nothing is wrong.

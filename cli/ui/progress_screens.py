@@ -71,16 +71,18 @@ def story_lines(found: list[ModuleProgress], ahead: ModuleProgress | None) -> li
     return lines
 
 
-def milestone_lines(course: Course, module: Module, result: Sequence[str]) -> list[str]:
-    """Return what a complete module unlocked, what it does, and how to do it again. Lines to copy have no indent."""
+def milestone_lines(course: Course, module: Module, result: Sequence[str], *, again: bool = True) -> list[str]:
+    """Return what a complete module unlocked, what it does, and how to do it `again`. Lines to copy have no indent."""
     if (milestone := module.milestone) is None:
         return []
+    shown = ["", f"You built it: {milestone.unlocks}.", *(f"  {line}" for line in result)]
+    if not again:
+        return [*shown, ""]
     here = os.path.relpath(course.root)
     where = "" if here == "." else f" in {here}"
     start = f"paste at the end of {module.stub.name}, and press Run" if IN_BROWSER else f"start python{where} and paste"
-    again = "Try it:" if milestone.is_command else f"Try it: {start}"
-    shown = [f"  {line}" for line in result]
-    return ["", f"You built it: {milestone.unlocks}.", *shown, again, *milestone.code.splitlines(), ""]
+    try_it = "Try it:" if milestone.is_command else f"Try it: {start}"
+    return [*shown, try_it, *milestone.code.splitlines(), ""]
 
 
 def begin_lines(course: Course, progress: ModuleProgress) -> list[str]:
