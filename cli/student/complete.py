@@ -55,13 +55,15 @@ def complete(module_name: str | None, anyway: bool, as_json: bool) -> None:
     Exit status: 0 complete, 1 something is open, 2 no such module, or it is locked, 3 a fault of the grader.
     """
     course, module = course_and_module(module_name)
-    sys.exit(finish(course, module, anyway=anyway, as_json=as_json))
+    shown, status = finish(course, module, anyway=anyway, as_json=as_json)
+    click.echo(shown)
+    sys.exit(status)
 
 
 def finish(
     course: Course, module: Module, *, anyway: bool = False, as_json: bool = False, next_line: str | None = None
-) -> int:
-    """Run the checks and the costs of a module, complete it if nothing is open, and return the exit status.
+) -> tuple[str, int]:
+    """Run the checks and the costs of a module, complete it if nothing is open, and return the screen and exit status.
 
     `next_line` says what to do next, if it is not a command: then the terminal is not free to try something, either.
     """
@@ -78,18 +80,18 @@ def finish(
         export(course, module)
         record_completed(course, module)
     unlocked = [one.module.name for one in all_progress(course) if not one.missing and one.module.name in locked]
+    status = 3 if report.score is None else 0 if done else 1
     if as_json:
         entry = {"module": module.name, "complete": done, "unlocked": unlocked, "open": state.open_items()}
-        click.echo(json_text(entry | {"report": report.as_json(), "costs": [_cost_json(cost) for cost in state.costs]}))
+        costs = [_cost_json(cost) for cost in state.costs]
+        return json_text(entry | {"report": report.as_json(), "costs": costs}), status
+    bar = course_bar(course)
+    if done:
+        last = _next(course, module, unlocked) if next_line is None else next_line
+        lines = [*_done_lines(course, module, state, unlocked, bar, free=next_line is None), last]
     else:
-        bar = course_bar(course)
-        if done:
-            last = _next(course, module, unlocked) if next_line is None else next_line
-            lines = [*_done_lines(course, module, state, unlocked, bar, free=next_line is None), last]
-        else:
-            lines = _open_lines(module, state, bar)
-        click.echo(paint("\n".join(lines).rstrip()))
-    return 3 if report.score is None else 0 if done else 1
+        lines = _open_lines(module, state, bar)
+    return paint("\n".join(lines).rstrip()), status
 
 
 def _costs(course: Course, module: Module) -> list[OwnCost]:

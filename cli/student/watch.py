@@ -210,15 +210,17 @@ class _Watching:
 
     def _complete(self, next_line: str = "Next: press n") -> bool:
         """Finish the module, as `attn complete` does, and return whether it is complete."""
-        done = False
-        _clear()
+        click.echo("Completing: checks and costs ...")
+        status = 1
         try:
-            done = finish(self.course, self.module, next_line=next_line) == 0
+            shown, status = finish(self.course, self.module, next_line=next_line)
         except (click.UsageError, StudentError, CourseError) as error:  # it is locked, or the file is gone
-            click.echo(printable(str(error)))
-        if next_line or not done:
+            shown = printable(str(error))
+        _clear()
+        click.echo(shown)
+        if next_line or status:
             self._show_keys()
-        return done
+        return status == 0
 
     def _profile(self) -> None:
         """Print the costs of every function, and the first limit that is broken."""
