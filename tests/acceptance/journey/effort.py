@@ -99,7 +99,8 @@ class Way:
                 effort.keys += 1
                 terminal.type(key)
                 terminal.expect(_LAST)
-                effort.reads(terminal.text[start:])
+                shown = terminal.text[start:]
+                effort.reads(shown[max(shown.rfind(f"{module.name} · "), 0) :])  # before it, the screen was cleared
         terminal.type("q")
         effort.keys += 1
         terminal.finish()
