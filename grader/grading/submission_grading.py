@@ -75,10 +75,6 @@ class GradingContext:
         gpu = self.workers.gpu_spawner is not None
         return round(sum(check.points for check in self.checks if gpu or check.suite != "gpu") + costs, 6)
 
-    def not_run(self, detail: str) -> tuple[CheckResult, ...]:
-        """Return every check as not run, with the reason for the instructor."""
-        return tuple(result_of(check, "not_run", "not run", detail) for check in self.checks)
-
 
 @dataclass(frozen=True)
 class _Result:
@@ -125,7 +121,7 @@ class SubmissionGrading:
     def not_graded(self, why: str) -> Report:
         """Return a report without a score, because the machine failed."""
         message = "not graded yet: the machine failed, not your code"
-        result = _Result("not_graded", None, message, self.context.not_run(why), ())
+        result = _Result("not_graded", None, message, _not_run(self.context.checks, why), ())
         return self._report(result, {"wall_s": None, "cpu_s": None})
 
     def _open(self, spawner: Spawner, program: Program) -> Session:
@@ -246,12 +242,14 @@ class SubmissionGrading:
     def _not_importable(self, message: str, detail: str, ending: Ending | None = None) -> _Result:
         file, line = (ending.place if ending else None) or ("", 0)
         endings = (EndingRecord(ending.kind, IMPORT, file, line),) if ending else ()
-        checks = self.context.not_run(f"{message}\n{detail}".strip())
+        checks = _not_run(self.context.checks, f"{message}\n{detail}".strip())
         return _Result("not_importable", 0.0, message, checks, endings)
 
     def _fault(self, error: Exception) -> _Result:
         detail = "".join(traceback.format_exception(error))
-        checks = tuple(replace(one, outcome="grader_fault", earned=None) for one in self.context.not_run(detail))
+        checks = tuple(
+            replace(one, outcome="grader_fault", earned=None) for one in _not_run(self.context.checks, detail)
+        )
         return _Result("grader_fault", None, GRADERS_FAULT, checks, ())
 
     def _report(self, result: _Result, timing: dict[str, float | None], printed: str = "") -> Report:
@@ -277,6 +275,11 @@ class SubmissionGrading:
             answers=result.explained.answers,
             printed=printable(printed),
         )
+
+
+def _not_run(checks: tuple[Check, ...], detail: str) -> tuple[CheckResult, ...]:
+    """Return every check as not run, with the reason for the instructor."""
+    return tuple(result_of(check, "not_run", "not run", detail) for check in checks)
 
 
 def _leaves_nothing(program: Program) -> bool:
