@@ -179,6 +179,8 @@ def _reordered(args: list[str]) -> list[str]:
     end = args.index("--") if "--" in args else len(args)
     plain = [arg for arg in args[:end] if arg == PLAIN]
     course, rest = _course_option([arg for arg in args[:end] if arg != PLAIN])
+    if rest[:1] == ["help"]:  # `attn help test`, as people type it
+        rest = [*rest[1:], "--help"]
     if rest and rest[0].startswith("-") and rest[0] not in OWN_OPTIONS:
         at = next((number for number, arg in enumerate(rest) if arg in COMMANDS or arg in _lines_of_help()), 0)
         rest = [rest[at], *rest[:at], *rest[at + 1 :]]

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cli.student.current import module_or_current
+from cli.student.current import course_and_module
 from cli.student.demonstration import result_of
 from cli.student.own_checks import run_checks, save_progress, tell_which_counts, where_to_paste
 from cli.student.start import require_unlocked
 from cli.ui.arguments import modules_here
 from cli.ui.colour import paint
-from cli.ui.here import course_here
+from cli.ui.course_bar import course_bar
 from cli.ui.own_screen import own_head, own_screen
+from cli.ui.progress_line import Pace
 from cli.ui.progress_screens import milestone_lines
 from cli.ui.report_screens import wrapped
 from grader.complexity.meter_words import in_words
@@ -53,8 +54,19 @@ def complete(module_name: str | None, anyway: bool, as_json: bool) -> None:
 
     Exit status: 0 complete, 1 something is open, 2 no such module, or it is locked, 3 a fault of the grader.
     """
-    course = course_here()
-    module = module_or_current(course, module_name)
+    course, module = course_and_module(module_name)
+    shown, status = finish(course, module, anyway=anyway, as_json=as_json)
+    click.echo(shown)
+    sys.exit(status)
+
+
+def finish(
+    course: Course, module: Module, *, anyway: bool = False, as_json: bool = False, next_line: str | None = None
+) -> tuple[str, int]:
+    """Run the checks and the costs of a module, complete it if nothing is open, and return the screen and exit status.
+
+    `next_line` says what to do next, if it is not a command: then the terminal is not free to try something, either.
+    """
     require_unlocked(progress_of(course, module), anyway=anyway)
     report = run_checks(course, module)
     save_progress(course, module, report)
@@ -68,24 +80,32 @@ def complete(module_name: str | None, anyway: bool, as_json: bool) -> None:
         export(course, module)
         record_completed(course, module)
     unlocked = [one.module.name for one in all_progress(course) if not one.missing and one.module.name in locked]
+    status = 3 if report.score is None else 0 if done else 1
     if as_json:
         entry = {"module": module.name, "complete": done, "unlocked": unlocked, "open": state.open_items()}
-        click.echo(json_text(entry | {"report": report.as_json(), "costs": [_cost_json(cost) for cost in state.costs]}))
+        costs = [_cost_json(cost) for cost in state.costs]
+        return json_text(entry | {"report": report.as_json(), "costs": costs}), status
+    bar = course_bar(course)
+    if done:
+        last = _next(course, module, unlocked) if next_line is None else next_line
+        lines = [*_done_lines(course, module, state, unlocked, bar, free=next_line is None), last]
     else:
-        lines = _done_lines(course, module, state, unlocked) if done else _open_lines(module, state)
-        click.echo(paint("\n".join(lines)))
-    sys.exit(3 if report.score is None else 0 if done else 1)
+        lines = _open_lines(module, state, bar)
+    return paint("\n".join(lines).rstrip()), status
 
 
 def _costs(course: Course, module: Module) -> list[OwnCost]:
     from grader.workspace.own_costs import own_costs  # it imports NumPy: only after the worker of the checks started
 
-    return list(own_costs(course, module)) if module.complexity else []
+    with Pace(1) as pace:
+        return list(own_costs(course, module, busy=pace.busy)) if module.complexity else []
 
 
-def _done_lines(course: Course, module: Module, state: Completion, unlocked: list[str]) -> list[str]:
-    """Return what a module in the package does, and what comes next."""
-    lines = [*_head(state), *_cost_lines(state), ""]
+def _done_lines(
+    course: Course, module: Module, state: Completion, unlocked: list[str], bar: str, *, free: bool
+) -> list[str]:
+    """Return what a module in the package does."""
+    lines = [*_head(state, bar), *_cost_lines(state), ""]
     if accepted := state.open_items():
         lines += [f"{module.name} is in your package, but not complete. Still open:"]
         lines += [_shortened(one) for one in accepted[:MOST_OPEN]]
@@ -93,20 +113,20 @@ def _done_lines(course: Course, module: Module, state: Completion, unlocked: lis
         lines += [f"{module.name} is complete and in your package `mylab`."]
     lines += [wrapped(", ".join(unlocked), "Unlocked: ")] if unlocked else []
     result = result_of(module.milestone, course) if module.milestone and not accepted else []
-    return [*lines, *milestone_lines(course, module, result), _next(course, module, unlocked)]
+    return [*lines, *milestone_lines(course, module, result, again=free)]
 
 
 def _next(course: Course, module: Module, unlocked: list[str]) -> str:
     return "Next: attn next" if unlocked or module != course.modules[-1] else "Next: attn submit"
 
 
-def _open_lines(module: Module, state: Completion) -> list[str]:
+def _open_lines(module: Module, state: Completion, bar: str) -> list[str]:
     """Return what is still open, and one thing to do about it."""
     if not state.passes:
-        screen = own_screen(state.report, python=where_to_paste(module))
+        screen = own_screen(state.report, python=where_to_paste(module), bar=bar)
         return [screen, f"{module.name} is not complete: fix this first."]
     found = state.open_items()
-    lines = [*_head(state), *_cost_lines(state), "", f"{module.name} is not complete. Open:"]
+    lines = [*_head(state, bar), *_cost_lines(state), "", f"{module.name} is not complete. Open:"]
     lines += [_shortened(one) for one in found[:MOST_OPEN]]
     lines += [f"  and {len(found) - MOST_OPEN} more"] if len(found) > MOST_OPEN else []
     anyway = f"`attn complete {module.slug} --anyway`" if IN_BROWSER else "--anyway"  # there, it is a button
@@ -118,9 +138,9 @@ def _open_lines(module: Module, state: Completion) -> list[str]:
     return [*lines, again, f"Then run `attn complete {module.slug}` again, or go on with {anyway}."]
 
 
-def _head(state: Completion) -> list[str]:
+def _head(state: Completion, bar: str) -> list[str]:
     """Return the file, and how much of it is right."""
-    return [line for line in own_head(state.report) if line]
+    return [line for line in own_head(state.report, bar) if line]
 
 
 def _cost_lines(state: Completion) -> list[str]:

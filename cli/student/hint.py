@@ -7,9 +7,9 @@ import textwrap
 
 import click
 
-from cli.student.current import module_or_current
+from cli.student.current import course_and_module
 from cli.ui.arguments import modules_here
-from cli.ui.here import course_here
+from cli.ui.course_bar import course_bar, with_bar
 from grader.core.json_record import json_text
 from grader.course.course import Course
 from grader.course.golden import read_golden
@@ -30,8 +30,7 @@ def hint(module_name: str | None, as_json: bool) -> None:
 
     Exit status: 0 a hint was given, 1 there is no hint to give now, 2 no such module.
     """
-    course = course_here()
-    module = module_or_current(course, module_name)
+    course, module = course_and_module(module_name)
     given = next_hint(course, module)
     if given is None:
         click.echo(_no_failure(course, module), err=True)
@@ -47,7 +46,8 @@ def hint(module_name: str | None, as_json: bool) -> None:
         entry = about | {"tier": TIERS[given.tier - 1], "hint": text}
         click.echo(json_text(entry))
         return
-    click.echo("\n".join(hint_lines(module, given, function, text)))
+    head, *rest = hint_lines(module, given, function, text)
+    click.echo("\n".join([with_bar(head, course_bar(course)), *rest]))
 
 
 def hint_text(module: Module, given: HintGiven) -> tuple[str, str] | None:

@@ -19,6 +19,7 @@ from typing import Any
 
 from cli.student.own_checks import where_to_paste
 from cli.student.warm import ACCEPT_SECONDS, ACCEPTED, Answer
+from cli.ui.course_bar import course_bar
 from cli.ui.own_screen import own_screen
 from grader.core.report import Report
 from grader.course.course import Course, find_course
@@ -117,7 +118,8 @@ class _Keeper:
             record_report(self.course, self.module, report)
         except OSError as error:
             notes = f"attn: your progress could not be saved: {error.strerror or error}"
-        screen = own_screen(report, everything=bool(self.request["everything"]), python=where_to_paste(self.module))
+        everything, python = bool(self.request["everything"]), where_to_paste(self.module)
+        screen = own_screen(report, everything=everything, python=python, bar=course_bar(self.course))
         found = Answer(screen, report.as_json(), notes)
         with contextlib.suppress(OSError):  # the student has pressed Ctrl-C
             self.connection.sendall(json.dumps(asdict(found)).encode() + b"\n")

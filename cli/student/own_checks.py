@@ -42,7 +42,9 @@ def run_checks(course: Course, module: Module, case: str = "") -> Report:
         gc.enable()
         try:
             with Pace(1) as pace:
-                return check_own_file(course, module, begun, case, lambda _, check: pace.slow(module.slug, check))
+                return check_own_file(
+                    course, module, begun, case, lambda _, check: pace.slow(module.slug, check), pace.busy
+                )
         except NoGpuError as error:
             raise click.UsageError(f"{module.name}: no worker can use a GPU here: {error}") from None
     finally:

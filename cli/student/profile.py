@@ -11,8 +11,10 @@ import click
 from cli.ui import cost_screens, gpu_screens
 from cli.ui.arguments import functions_here, module_named, modules_here, svg_file
 from cli.ui.colour import paint
+from cli.ui.course_bar import course_bar, with_bar
 from cli.ui.here import course_here
 from cli.ui.profile_screen import profile_screen
+from cli.ui.progress_line import Pace
 from grader.complexity.curves import svg_plot
 from grader.core.atomic_file import write_atomically
 from grader.core.errors import StudentError
@@ -64,16 +66,19 @@ def profile(
     found = []
     in_full = everything and not as_json
     try:
-        for cost in own_costs(course, module, function):
-            found.append(cost)
-            if in_full and len(found) == 1:
-                click.echo(f"{cost_screens.HOW_TO_READ}\n")
-            if in_full:
-                click.echo("\n".join(cost_screens.cost_lines(cost)) + "\n")
+        with Pace(1) as pace:
+            for cost in own_costs(course, module, function, pace.busy):
+                pace.clear()
+                found.append(cost)
+                if in_full and len(found) == 1:
+                    click.echo(f"{cost_screens.HOW_TO_READ}\n")
+                if in_full:
+                    click.echo("\n".join(cost_screens.cost_lines(cost)) + "\n")
     except StudentError as error:
         _not_loaded(error)
     if not everything and not as_json:
         head, command = f"{module.name} · {own_file(module).name}", f"attn profile {module.slug}"
+        head = with_bar(head, course_bar(course))
         alone = f"{command} {function}"
         lines = cost_screens.short_lines(found[0], alone) if function and len(found) == 1 else None
         click.echo(paint("\n".join(lines) if lines else profile_screen(found, head, command)))

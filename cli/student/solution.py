@@ -9,6 +9,7 @@ import click
 from cli.student.current import module_or_current
 from cli.ui.arguments import modules_here
 from cli.ui.here import course_here
+from grader.complexity.meter_words import in_words
 from grader.core.errors import StudentError
 from grader.core.safe_text import printable, visible
 from grader.course.course import Course
@@ -69,8 +70,9 @@ def _of_function(cost: OwnCost) -> list[str]:
     lines = []
     for one in cost.measured.costs:
         yours, reference = one.measured or "not measured", str(cost.reference.get(one.meter, "not measured"))
+        counted = in_words(one.meter)
         if yours == reference:
-            lines.append(f"    {one.meter:<6} {yours}: the same")
+            lines.append(f"    {counted}: {yours}, the same")
         else:
-            lines += [f"    {one.meter:<6} yours      {yours}", f"    {'':<6} reference  {reference}"]
+            lines += [f"    {counted}", f"      yours      {yours}", f"      reference  {reference}"]
     return lines

@@ -6,13 +6,13 @@ import click
 
 from cli.student.current import next_up
 from cli.ui.arguments import module_named, modules_here
+from cli.ui.course_bar import bar_lines, course_bar
 from cli.ui.here import course_here
-from cli.ui.progress_screens import ALL_COMPLETE, progress_words, to_do_lines
+from cli.ui.progress_screens import ALL_COMPLETE, begin_lines
 from grader.core.atomic_file import write_atomically
 from grader.course.course import Course
 from grader.course.module import Module
 from grader.course.notebook import make_notebook
-from grader.sandbox.jail.view import gpu_devices
 from grader.workspace.progress import ModuleProgress, all_progress, progress_of
 
 ANYWAY = click.option("--anyway", is_flag=True, help="Begin even if the modules it builds on are not complete.")
@@ -66,11 +66,8 @@ def _begin(course: Course, progress: ModuleProgress, *, notebook: bool, anyway: 
     require_unlocked(progress, anyway=anyway)
     if notebook:
         _make_notebook(module)
-    click.echo(f"{module.name}, {module.title} ({module.minutes} min): {progress_words(progress)}")
-    click.echo("\n".join(to_do_lines(course, progress)))
-    if module.needs_gpu:
-        there = "" if gpu_devices() else ". This machine has none, so its checks are not run"
-        click.echo(f"  note   optional, and in no total. It needs an NVIDIA GPU and Triton{there}.")
+    head, *rest = begin_lines(course, progress)
+    click.echo("\n".join([*bar_lines(head, course_bar(course)), *rest]))
 
 
 def _make_notebook(module: Module) -> None:

@@ -9,6 +9,7 @@ import textwrap
 import click
 
 from cli.student.current import next_up
+from cli.ui.course_bar import course_bar
 from cli.ui.here import course_here, here
 from cli.ui.progress_screens import (
     ALL_COMPLETE,
@@ -22,9 +23,8 @@ from cli.ui.progress_screens import (
 )
 from cli.views import is_in_course
 from grader.course.course_file import COURSE_FILE, read_course_file
-from grader.course.golden import read_golden
-from grader.workspace.progress import all_progress, progress_of
-from grader.workspace.reflect import unanswered_in
+from grader.workspace.progress import ModuleProgress, all_progress, progress_of
+from grader.workspace.reflect import questions_of, unanswered_in
 
 _NO_COURSE = """\
 This folder is not inside a course. To begin:
@@ -46,6 +46,8 @@ def where_am_i() -> None:
     ahead = next_up(found)
     kind = "a student's copy" if course.is_bundle else "a full course"
     click.echo(f"{read_course_file(course.root).about.title} in {course.root} ({kind})")
+    if bar := course_bar(course):
+        click.echo(bar)
     if story := story_lines(found, ahead):
         click.echo("\n".join(["", *story, ""]))
     if ahead is None:
@@ -56,8 +58,9 @@ def where_am_i() -> None:
 
 
 @click.command()
+@click.option("--all", "everything", is_flag=True, help="Show the points and answers of complete modules, too.")
 @click.option("--json", "as_json", is_flag=True, help="Print the progress with every module as JSON.")
-def status(as_json: bool) -> None:
+def status(everything: bool, as_json: bool) -> None:
     """Show how far you are with every module. Nothing is run: `attn test` does that."""
     course = course_here()
     found = all_progress(course)
@@ -87,9 +90,10 @@ def status(as_json: bool) -> None:
         click.echo(json.dumps(entries, indent=1))
         return
     ahead = next_up(found)
+    if bar := course_bar(course):
+        click.echo(f"{bar}\n")
     for one in found:
-        questions = len(read_golden(one.module).api.constants)
-        lines = status_lines(one, len(unanswered_in(one.module)), questions, is_next=one is ahead)
+        lines = status_lines(one, *_open_questions(one), is_next=one is ahead, everything=everything)
         click.echo("\n".join(lines))
     for module in course.optional:
         words = f"{progress_words(progress_of(course, module))}; optional, needs a GPU"
@@ -98,3 +102,12 @@ def status(as_json: bool) -> None:
         )
     if any(one.tested for one in found):
         click.echo(f"\n{POINTS}")
+
+
+def _open_questions(progress: ModuleProgress) -> tuple[int, int]:
+    """Return how many questions a module has open, and how many it has. The last test has counted them."""
+    if progress.state == "untouched":
+        return 0, 0
+    if (tested := progress.tested) is not None and tested.questions is not None:
+        return tested.unanswered, tested.questions
+    return len(unanswered_in(progress.module)), len(questions_of(progress.module))

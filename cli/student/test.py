@@ -7,12 +7,12 @@ import sys
 
 import click
 
-from cli.student.current import module_or_current
+from cli.student.current import course_and_module
 from cli.student.own_checks import run_checks, save_progress, tell_which_counts, where_to_paste
 from cli.student.warm import Answer, ask, is_wanted, start
 from cli.ui.arguments import modules_here
 from cli.ui.colour import paint
-from cli.ui.here import course_here
+from cli.ui.course_bar import course_bar
 from cli.ui.own_screen import own_screen
 
 
@@ -27,6 +27,7 @@ def test(module_name: str | None, case: str, everything: bool, as_json: bool) ->
     \b
     attn test                       the module you are in, or the next one to do
     attn test warm_up               this one; 01_warm_up and 1 mean the same
+    attn test PATH                  the module of this file, from any folder
     attn test warm_up --all         every check, and everything that is wrong
     attn test warm_up --case rows   only the checks about rows
 
@@ -37,8 +38,7 @@ def test(module_name: str | None, case: str, everything: bool, as_json: bool) ->
 
     Exit status: 0 all pass, 1 some fail, 2 no such module or no GPU for it, 3 a fault of the grader.
     """
-    course = course_here()
-    module = module_or_current(course, module_name)
+    course, module = course_and_module(module_name)
     tell_which_counts(module)
     warm = not case and is_wanted(module)
     answer = ask(course, module, everything=everything) if warm else "busy"
@@ -46,7 +46,9 @@ def test(module_name: str | None, case: str, everything: bool, as_json: bool) ->
         report = run_checks(course, module, case)
         if not case:
             save_progress(course, module, report)
-        screen = own_screen(report, everything=everything or bool(case), python=where_to_paste(module))
+        screen = own_screen(
+            report, everything=everything or bool(case), python=where_to_paste(module), bar=course_bar(course)
+        )
         if answer == "absent":
             start(course, module)
         answer = Answer(screen, report.as_json(), "")

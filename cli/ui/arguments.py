@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
@@ -17,11 +18,24 @@ def chosen(course: Course, names: tuple[str, ...]) -> tuple[Module, ...]:
 
 
 def module_named(course: Course, name: str) -> Module:
-    """Return a module by its name, slug or number; an unknown one is a usage mistake."""
+    """Return a module by its name, slug or number, or by the path of its file; an unknown one is a usage mistake."""
+    if is_path(name):
+        path = Path(name).resolve()
+        for module in course.all_modules:
+            if path.is_relative_to(module.folder.resolve()):
+                return module
+        raise click.UsageError(f"{name} is not in the folder of a module. Your files are in {course.root / 'modules'}")
+    if "/" in name:
+        raise click.UsageError(f"there is no file {name}")
     try:
         return course.module(name)
     except CourseError as error:
         raise click.UsageError(f"{error.problem}. {error.fix}") from None  # without the path: it is not at fault
+
+
+def is_path(name: str) -> bool:
+    """Whether an argument names a file or folder that exists, and not just a word."""
+    return ("/" in name or os.sep in name or Path(name).suffix in (".py", ".ipynb")) and Path(name).exists()
 
 
 def modules_here(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:

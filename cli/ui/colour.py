@@ -12,6 +12,8 @@ _WORDS = {
     "passed": "green",
     "complete": "green",
     "OK": "green",
+    "You built it": "green",
+    "Well done!": "green",
     "FAILED": "red",
     "Fix first:": "red",
     "Write next:": "yellow",

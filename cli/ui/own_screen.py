@@ -6,6 +6,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
+from cli.ui.course_bar import with_bar
 from cli.ui.report_screens import wrapped
 from grader.core.first_thing import first_thing
 from grader.core.machine import IN_BROWSER
@@ -32,31 +33,39 @@ _COUNTED = {"passed": "passed", "FAILED": "failed", "not written": "not written 
 _WARNING = re.compile(r"^.*\b\w*Warning: .*$(?:\n  .*$)?\n?", re.MULTILINE)
 
 
-def own_screen(report: Report, *, everything: bool = False, python: str = "") -> str:
-    """Return a student's own report: the first thing to fix, or everything.
+def own_screen(
+    report: Report, *, everything: bool = False, python: str = "", bar: str = "", then: str = "", rows: int = ROWS
+) -> str:
+    """Return a student's own report: the first thing to fix, in so many rows, or everything.
 
-    `python` says where to paste the call of a diagnosis, to try it.
+    `python` says where to paste the call of a diagnosis, to try it; `bar` how far the student is in the course; `then`
+    what to do when nothing is wrong.
     """
-    head = [f"{report.module} · {report.file}"]
+    head = [with_bar(f"{report.module} · {report.file}", bar)]
     if report.status == "not_importable":
         end = ["", "No check could run. Fix this first, then run it again."]
-        return "\n".join([*head, "", _indented(report.message, "  "), *_printed(report, ROWS), *end])
+        return "\n".join([*head, "", _indented(report.message, "  "), *_printed(report, rows), *end])
     head += [_bar(report.checks)]
     first, again = _first_lines(report), "\n".join(_try_lines(report, python)).splitlines()
     if everything:
         rest = [line for one in report.diagnoses[1:] for line in ("", f"Then: {_name(one)}", *one.message.splitlines())]
         lines = ["", *_all_checks(report.checks), "", *_properties(report), *first, *again, *rest, *_printed(report, 0)]
         return "\n".join([*head, *lines])
-    end = _end(report)
-    room = ROWS - len(head) - len(first) - len(end)
+    end = _end(report, then)
+    room = rows - len(head) - len(first) - len(end)
     again = again if len(again) <= room else []
     printed = _printed(report, room - len(again)) if room > len(again) else []
     return "\n".join([*head, *first, *again, *printed, *end])
 
 
-def own_head(report: Report) -> list[str]:
+def is_perfect(report: Report) -> bool:
+    """Whether every visible check passes, and nothing else is known to be wrong."""
+    return not report.diagnoses and bool(report.checks) and all(one.outcome == "passed" for one in report.checks)
+
+
+def own_head(report: Report, bar: str = "") -> list[str]:
     """Return the file, how many checks pass, and how much of what the module states holds."""
-    return [f"{report.module} · {report.file}", _bar(report.checks), *_properties(report)]
+    return [with_bar(f"{report.module} · {report.file}", bar), _bar(report.checks), *_properties(report)]
 
 
 def own_word(check: CheckResult) -> str:
@@ -91,14 +100,14 @@ def _name(diagnosis: Diagnosis) -> str:
     return diagnosis.function or diagnosis.target
 
 
-def _end(report: Report) -> list[str]:
+def _end(report: Report, then: str) -> list[str]:
     """Return how to see the rest; if every check passes, how much of what the module states holds."""
     passed = sum(check.outcome == "passed" for check in report.checks)
     fallbacks = [wrapped(one.text("your"), "") for one in report.builds_on if one.used == "fallback"]
     slug = report.module.partition("_")[2] or report.module
     if passed == len(report.checks):
-        then = [] if report.diagnoses else [f"Next: attn complete {slug}"]
-        return ["", f"{passed} of {passed} visible checks pass.", *_properties(report), *fallbacks, *then]
+        ahead = [then or f"Next: attn complete {slug}"] if is_perfect(report) else []
+        return ["", f"{passed} of {passed} visible checks pass.", *_properties(report), *fallbacks, *ahead]
     return ["", *fallbacks, f"All checks: attn test {slug} --all"]
 
 

@@ -8,8 +8,11 @@ from datetime import timedelta
 
 import click
 
+from grader.core.errors import IMPORT
 from grader.core.safe_text import one_line
 from grader.core.times import show_length
+
+SOON = 0.6  # seconds of one call, after which a person wants to know that something happens
 
 
 class Pace:
@@ -26,8 +29,7 @@ class Pace:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._shown:
-            click.echo("\r\033[K", err=True, nl=False)
+        self.clear()
 
     def step(self, name: str) -> None:
         """Show that one more is done."""
@@ -38,6 +40,18 @@ class Pace:
     def slow(self, name: str, check: str) -> None:
         """Show that a check that takes long begins."""
         self._show(f"{one_line(name)[:30]}: {one_line(check)} ...")
+
+    def busy(self, what: str, seconds: float, stops: str = "Ctrl-C stops it.") -> None:
+        """Show that one call of student code still runs. A log needs no such line: what ends the call is in it."""
+        if self._in_place and seconds >= SOON:
+            running = "loading your file" if what == IMPORT else f"running {one_line(what)[:40]}"
+            self._show(f"still {running} ... {max(seconds, 1):.0f} s. {stops}")
+
+    def clear(self) -> None:
+        """Remove the line that is shown in place."""
+        if self._shown:
+            click.echo("\r\033[K", err=True, nl=False)
+            self._shown = False
 
     def _show(self, text: str) -> None:
         if self._in_place:

@@ -34,10 +34,17 @@ def progress_words(progress: ModuleProgress) -> str:
     return words
 
 
-def status_lines(progress: ModuleProgress, unanswered: int, questions: int, *, is_next: bool = False) -> list[str]:
-    """Return the progress with one module: a phrase, what it unlocks, and once begun a bar, points and Reflect."""
+def status_lines(
+    progress: ModuleProgress, unanswered: int, questions: int, *, is_next: bool = False, everything: bool = True
+) -> list[str]:
+    """Return the progress with one module: a phrase, what it unlocks, and once begun a bar, points and Reflect.
+
+    A complete module has the phrase alone, unless `everything` is wanted.
+    """
     text = f"{progress.module.name:<{NAME}} {progress_words(progress)}"
     lines = textwrap.wrap(text, WIDTH, subsequent_indent=" " * (NAME + 1))
+    if progress.completed and progress.state == "passing" and not everything:
+        return lines
     if (milestone := progress.module.milestone) is not None and (progress.completed or is_next):
         lines.append(f"{'':<{NAME}} {'unlocked' if progress.completed else 'unlocks'}: {milestone.unlocks}")
     if progress.state == "untouched":
@@ -64,16 +71,31 @@ def story_lines(found: list[ModuleProgress], ahead: ModuleProgress | None) -> li
     return lines
 
 
-def milestone_lines(course: Course, module: Module, result: Sequence[str]) -> list[str]:
-    """Return what a complete module unlocked, what it does, and how to do it again. Lines to copy have no indent."""
+def milestone_lines(course: Course, module: Module, result: Sequence[str], *, again: bool = True) -> list[str]:
+    """Return what a complete module unlocked, what it does, and how to do it `again`. Lines to copy have no indent."""
     if (milestone := module.milestone) is None:
         return []
+    shown = ["", f"You built it: {milestone.unlocks}.", *(f"  {line}" for line in result)]
+    if not again:
+        return [*shown, ""]
     here = os.path.relpath(course.root)
     where = "" if here == "." else f" in {here}"
     start = f"paste at the end of {module.stub.name}, and press Run" if IN_BROWSER else f"start python{where} and paste"
-    again = "Try it:" if milestone.is_command else f"Try it: {start}"
-    shown = [f"  {line}" for line in result]
-    return ["", f"You built it: {milestone.unlocks}.", *shown, again, *milestone.code.splitlines(), ""]
+    try_it = "Try it:" if milestone.is_command else f"Try it: {start}"
+    return [*shown, try_it, *milestone.code.splitlines(), ""]
+
+
+def begin_lines(course: Course, progress: ModuleProgress) -> list[str]:
+    """Return what a module is, how far it is, and what to do."""
+    module = progress.module
+    head = f"{module.name}, {module.title} ({module.minutes} min): {progress_words(progress)}"
+    note = []
+    if module.needs_gpu:
+        from grader.sandbox.jail.view import gpu_devices  # the other modules need no look at the machine
+
+        there = "" if gpu_devices() else ". This machine has none, so its checks are not run"
+        note = [f"  note   optional, and in no total. It needs an NVIDIA GPU and Triton{there}."]
+    return [head, *to_do_lines(course, progress), *note]
 
 
 def to_do_lines(course: Course, progress: ModuleProgress) -> list[str]:

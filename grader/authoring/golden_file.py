@@ -6,9 +6,11 @@ import json
 import math
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from grader.authoring.evidence import ModuleEvidence
+from grader.authoring.near_answers import accepted_answers
 from grader.course.answers import answer_hash
 from grader.course.api import read_api
 from grader.course.golden import SCHEMA
@@ -18,8 +20,8 @@ _ROUNDING = 1e-4  # between two machines, in float32 and through several layers
 _HALF_PAIR = re.compile("[\ud800-\udfff]")  # such a character has no UTF-8: it stays an escape
 
 
-def golden_data(module: Module, evidence: ModuleEvidence, stub: str) -> dict[str, Any]:
-    """Return the content of the golden file."""
+def golden_data(module: Module, evidence: ModuleEvidence, stub: str, suite: Path) -> dict[str, Any]:
+    """Return the content of the golden file. The hidden suite says which answers are accepted."""
     api = read_api(stub)
     targets = {target: {"visible": 0.0, "hidden": 0.0, "costs": 0.0} for target in api.targets}
     for check in evidence.checks:
@@ -48,15 +50,18 @@ def golden_data(module: Module, evidence: ModuleEvidence, stub: str) -> dict[str
             }
             for one in evidence.function_costs
         },
-        "answers": answer_hashes(module, evidence.fingerprints.answers),
+        "answers": answer_hashes(module, evidence.fingerprints.answers, suite),
         "misconceptions": wrong_ways,
         "probes": evidence.fingerprints.table,
     }
 
 
-def answer_hashes(module: Module, answers: Mapping[str, Any]) -> dict[str, str]:
-    """Return the hash of each answer under Reflect."""
-    return {name: answer_hash(module.name, name, value) for name, value in sorted(answers.items())}
+def answer_hashes(module: Module, answers: Mapping[str, Any], suite: Path) -> dict[str, str]:
+    """Return the hashes of the answers under Reflect that a hidden suite accepts, the right one first."""
+    accepted = accepted_answers(suite, answers)
+    return {
+        name: " ".join(answer_hash(module.name, name, value) for value in accepted[name]) for name in sorted(answers)
+    }
 
 
 def golden_text(data: Mapping[str, Any]) -> str:

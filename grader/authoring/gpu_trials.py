@@ -88,7 +88,7 @@ def _golden(course: Course, module: Module, checks: Sequence[Check]) -> dict[str
     for function, contract in module.gpu.items():
         targets[function]["costs"] += float(contract["points"])
     given = literal_answers(read_text(course.solution(module)), course.api(module).constants)
-    answers = {"answers": answer_hashes(module, given)}
+    answers = {"answers": answer_hashes(module, given, course.hidden_suite(module))}
     empty: dict[str, Any] = {"costs": {}, "misconceptions": {}, "probes": []}
     return {
         "schema": SCHEMA,

@@ -69,7 +69,7 @@ def prove_module(course: Course, module: Module, workers: Workers, tell: TellSte
             )
         require_backend(module)
         evidence = gather(course, module, workers, tell)
-        golden = golden_data(module, evidence, course.stub_text(module))
+        golden = golden_data(module, evidence, course.stub_text(module), course.hidden_suite(module))
         problems = tuple(problem for rule in RULES for problem in rule(evidence))
     except CourseError as error:
         return Proof(module.name, key, (Problem(str(error), ""),), None, error=error.as_data())

@@ -10,9 +10,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from grader.core.errors import IMPORT
 from grader.sandbox.jail.limits import CPU_SECONDS, Limits, cpu_seconds
 from grader.sandbox.jail.spawner import Process, Spawner
-from grader.sandbox.session import IMPORT, Program, Session, SessionOptions
+from grader.sandbox.session import Program, Session, SessionOptions
 from grader.sandbox.worker_slot import LiveWorker, WorkerSlot
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+IMPORT = "import"  # what runs while a file is loaded: the name of that "check"
 EndingKind = Literal["deadline", "memory", "crash", "syscall", "protocol", "exit"]
 
 # The text that a student reads about each ending. The evidence is for the instructor.
@@ -28,6 +29,10 @@ class Ending:
     kind: EndingKind
     evidence: str
     place: tuple[str, int] | None = None  # the file and line it was in, if that is known: differs from run to run
+
+
+class SupersededError(KeyboardInterrupt):
+    """The checks of this version of a file are no longer wanted. It passes wherever Ctrl-C does."""
 
 
 class StudentError(Exception):

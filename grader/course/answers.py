@@ -27,13 +27,13 @@ def answer_hash(module: str, name: str, value: Any) -> str:
 
 
 def is_right(hashes: Mapping[str, str], module: str, name: str, value: Any) -> bool:
-    """Whether an answer is the right one; True if the module does not say which is."""
+    """Whether an answer is a right one; True if the module does not say which is. A question may have several."""
     if name not in hashes:
         return True
     forms = {canonical(value)}
     if is_number(value) and math.isfinite(value) and abs(value) >= _LARGE:
         forms.add(canonical(round(value)))
-    return any(_hash(module, name, form) == hashes[name] for form in forms)
+    return any(_hash(module, name, form) in hashes[name].split() for form in forms)
 
 
 def literal_answers(text: str, names: Collection[str]) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,6 +36,8 @@ class Course:
             if name in (module.name, module.slug, module.name[:2], str(module.order)):
                 return module
         known = [module.name for module in self.modules]
+        import difflib  # only for a module that does not exist
+
         close = difflib.get_close_matches(name, [*known, *(module.slug for module in self.modules)], 1)
         hint = f"Did you mean {close[0]}?" if close else f"The modules are {', '.join(known)}"
         raise CourseError(self.root / "modules", "", f"there is no module {name!r}", hint, usage=True)

@@ -17,6 +17,7 @@ from grader.course.api import Api, read_api
 from grader.course.module import CourseError, Module
 
 SCHEMA = 2
+_HEAD, _STUB = 1 << 16, '"stub": '
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Golden:
     misconceptions: Mapping[str, Mapping[str, Any]]
     costs: Mapping[str, Mapping[str, Mapping[str, str]]]  # function → meter → the reference's polynomial
     probes: Sequence[Sequence[Mapping[str, Any]]]  # for each probe its different outcomes, the reference's first
-    answers: Mapping[str, str] = field(default_factory=dict)  # question under Reflect → hash of its answer
+    answers: Mapping[str, str] = field(default_factory=dict)  # question under Reflect → hashes of right answers
 
     @property
     def stub_sha256(self) -> str:
@@ -44,6 +45,17 @@ def read_golden(module: Module) -> Golden:
     except (OSError, ValueError, KeyError, TypeError, AttributeError, SyntaxError):
         fix = "Run `attn dev build`, or unpack the bundle again"
         raise CourseError(module.golden, "", "is missing or broken", fix) from None
+
+
+def read_stub(module: Module) -> str:
+    """Return a module's untouched stub. It comes first in a golden file, and the rest takes long to read."""
+    try:
+        with module.golden.open(encoding="utf-8") as file:
+            head = file.read(_HEAD)
+        stub, _ = json.JSONDecoder().raw_decode(head, head.index(_STUB) + len(_STUB))
+    except (OSError, ValueError):  # also for a stub that is longer
+        return read_golden(module).stub
+    return str(stub)
 
 
 @lru_cache(maxsize=16)  # a command may ask for every module's several times

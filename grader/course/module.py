@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import tomllib
 from collections.abc import Callable, Mapping
@@ -10,6 +9,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
+
+from grader.core.syntax import parse
 
 Backend = Literal["numpy", "torch"]
 BACKENDS = ("numpy", "torch")
@@ -214,6 +215,8 @@ def read_module(folder: Path) -> Module:
 def _check_keys(folder: Path, table: Mapping[str, Any]) -> None:
     for key in table:
         if key not in KEYS and key not in OPTIONAL:
+            import difflib  # only for a mistake
+
             close = difflib.get_close_matches(key, [*KEYS, *OPTIONAL], 1)
             fix = f"Did you mean {close[0]}?" if close else f"The keys are {', '.join([*KEYS, *OPTIONAL])}"
             raise module_error(folder, key, "is not a key of a module", fix)
@@ -314,7 +317,7 @@ def _milestone(folder: Path, table: Mapping[str, Any]) -> Milestone | None:
         raise module_error(folder, "milestone.unlocks", problem, f"Use at most {LONGEST_UNLOCKS}")
     milestone = Milestone(entry["unlocks"], entry["try"].strip())
     try:
-        compile("" if milestone.is_command else milestone.code, "try", "exec")
+        parse("" if milestone.is_command else milestone.code)
     except SyntaxError as error:
         problem = f"is not Python: {error.msg} (line {error.lineno})"
         raise module_error(folder, "milestone.try", problem, "Write lines of Python, or one attn command") from None

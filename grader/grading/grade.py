@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
+from grader.core.errors import SupersededError
 from grader.core.report import Report
 from grader.course.course import Course
 from grader.course.loading import load_reference
@@ -23,6 +24,7 @@ from grader.grading.workers import MODULE_NEEDS_GPU, NoGpuError, TellSlowCheck, 
 from grader.sandbox.jail.limits import GPU_LIMITS, Limits
 from grader.sandbox.jail.spawner import ZygoteSpawner
 from grader.sandbox.jail.view import gpu_devices, view_for
+from grader.sandbox.session import Busy
 from grader.submission.submission import Submission, own_submission
 
 
@@ -76,10 +78,11 @@ def check_own_file(
     begun: ZygoteSpawner | None = None,
     case: str = "",
     told: TellSlowCheck = lambda *_: None,
+    busy: Busy = lambda *_: None,
 ) -> Report:
     """Run the visible checks on the student's own file. Their other modules can be imported."""
     reports: list[Report] = []
-    check_own_files(course, module, [own_submission(course, module)], reports.append, begun, case, told)
+    check_own_files(course, module, [own_submission(course, module)], reports.append, begun, case, told, busy)
     (report,) = reports
     return report
 
@@ -92,8 +95,12 @@ def check_own_files(
     begun: ZygoteSpawner | None = None,
     case: str = "",
     told: TellSlowCheck = lambda *_: None,
+    busy: Busy = lambda *_: None,
 ) -> None:
-    """Run the visible checks on one version of the student's file after another."""
+    """Run the visible checks on one version of the student's file after another.
+
+    `busy` is called while student code runs. A SupersededError that it raises ends the checks of this version.
+    """
     suite = Suite(module, course.api(module), module.checks, case=case)
     current: list[Submission] = []
 
@@ -106,7 +113,7 @@ def check_own_files(
         on_report(explained(report, current[0], suite.api, Limits().with_cpu(module.cpu_s)))
 
     gpu = module.needs_gpu
-    run_grading(suite, each(), tell, allow_unjailed=True, begun=begun, gpu=gpu, course=course, tell=told)
+    run_grading(suite, each(), tell, allow_unjailed=True, begun=begun, gpu=gpu, course=course, tell=told, busy=busy)
 
 
 def run_grading(
@@ -121,6 +128,7 @@ def run_grading(
     gpu: bool = False,
     course: Course | None = None,
     tell: TellSlowCheck = lambda *_: None,
+    busy: Busy = lambda *_: None,
 ) -> None:
     """Grade submissions by the checks of any suite; without a jail only with `allow_unjailed`, for one's own code.
 
@@ -143,14 +151,15 @@ def run_grading(
 
         def body(checks: tuple[Check, ...], judge: Judge) -> None:
             measurers = (cost_measurer, gpu_measurer)
-            context = GradingContext(module, suite.api, checks, judge, *measurers, diagnoser, used, allowed, tell)
+            context = GradingContext(module, suite.api, checks, judge, *measurers, diagnoser, used, allowed, tell, busy)
 
             def graded(submission: Submission) -> Report:
                 grading = SubmissionGrading(context, submission)
                 return used.run_with_retry(grading.run, grading.not_graded)
 
             for submission in submissions:
-                on_report(graded(submission) if stand_in is None else stand_in.graded(submission, graded))
+                with contextlib.suppress(SupersededError):
+                    on_report(graded(submission) if stand_in is None else stand_in.graded(submission, graded))
 
         run_suite(suite, body)  # the zygote imports its libraries while pytest collects
 

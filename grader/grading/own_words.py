@@ -11,12 +11,12 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from grader.core.errors import IMPORT
 from grader.core.first_thing import NO_RETURN, RENAME
 from grader.core.report import CheckResult, EndingRecord, Report
 from grader.core.syntax import parse
 from grader.course.api import Api
 from grader.sandbox.jail.limits import Limits
-from grader.sandbox.session import IMPORT
 from grader.submission.submission import Source, Submission
 
 _MISSING = re.compile(r"^(\w+) is not defined$")

@@ -10,7 +10,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from grader.complexity.cost import as_timing
-from grader.core.errors import Ending, StudentEndedError, StudentError, StudentRaisedError
+from grader.core.errors import IMPORT, Ending, StudentEndedError, StudentError, StudentRaisedError
 from grader.core.machine import environment, gpu_name
 from grader.core.report import (
     TOO_LITTLE,
@@ -38,7 +38,7 @@ from grader.grading.workers import TellSlowCheck, Workers
 from grader.sandbox.jail.limits import GPU_LIMITS, Limits
 from grader.sandbox.jail.spawner import Spawner, WorkerLostError
 from grader.sandbox.protocol.wire import UnsendableError
-from grader.sandbox.session import IMPORT, Program, Session, SessionOptions, TracedCalls
+from grader.sandbox.session import Busy, Program, Session, SessionOptions, TracedCalls
 from grader.sandbox.student import Student
 from grader.submission.submission import Submission
 
@@ -65,6 +65,7 @@ class GradingContext:
     workers: Workers
     limits: Limits
     tell: TellSlowCheck = lambda *_: None
+    busy: Busy = lambda *_: None
 
     @property
     def max_score(self) -> float:
@@ -73,10 +74,6 @@ class GradingContext:
         costs = sum(measurer.points for measurer in measurers if measurer is not None)
         gpu = self.workers.gpu_spawner is not None
         return round(sum(check.points for check in self.checks if gpu or check.suite != "gpu") + costs, 6)
-
-    def not_run(self, detail: str) -> tuple[CheckResult, ...]:
-        """Return every check as not run, with the reason for the instructor."""
-        return tuple(result_of(check, "not_run", "not run", detail) for check in self.checks)
 
 
 @dataclass(frozen=True)
@@ -124,7 +121,7 @@ class SubmissionGrading:
     def not_graded(self, why: str) -> Report:
         """Return a report without a score, because the machine failed."""
         message = "not graded yet: the machine failed, not your code"
-        result = _Result("not_graded", None, message, self.context.not_run(why), ())
+        result = _Result("not_graded", None, message, _not_run(self.context.checks, why), ())
         return self._report(result, {"wall_s": None, "cpu_s": None})
 
     def _open(self, spawner: Spawner, program: Program) -> Session:
@@ -147,6 +144,7 @@ class SubmissionGrading:
             leaves_nothing=partial(_leaves_nothing, program) if module.backend == "numpy" else lambda: False,
             uncertified=cache(partial(_uncertified, program, full=measurer is not None)),
             tell=partial(context.tell, plain_name(self.submission.student)),
+            busy=context.busy,
         )
 
     def _grade(self, session: Session) -> _Result:
@@ -244,12 +242,14 @@ class SubmissionGrading:
     def _not_importable(self, message: str, detail: str, ending: Ending | None = None) -> _Result:
         file, line = (ending.place if ending else None) or ("", 0)
         endings = (EndingRecord(ending.kind, IMPORT, file, line),) if ending else ()
-        checks = self.context.not_run(f"{message}\n{detail}".strip())
+        checks = _not_run(self.context.checks, f"{message}\n{detail}".strip())
         return _Result("not_importable", 0.0, message, checks, endings)
 
     def _fault(self, error: Exception) -> _Result:
         detail = "".join(traceback.format_exception(error))
-        checks = tuple(replace(one, outcome="grader_fault", earned=None) for one in self.context.not_run(detail))
+        checks = tuple(
+            replace(one, outcome="grader_fault", earned=None) for one in _not_run(self.context.checks, detail)
+        )
         return _Result("grader_fault", None, GRADERS_FAULT, checks, ())
 
     def _report(self, result: _Result, timing: dict[str, float | None], printed: str = "") -> Report:
@@ -275,6 +275,11 @@ class SubmissionGrading:
             answers=result.explained.answers,
             printed=printable(printed),
         )
+
+
+def _not_run(checks: tuple[Check, ...], detail: str) -> tuple[CheckResult, ...]:
+    """Return every check as not run, with the reason for the instructor."""
+    return tuple(result_of(check, "not_run", "not run", detail) for check in checks)
 
 
 def _leaves_nothing(program: Program) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from grader.core.errors import Ending, StudentEndedError, StudentRaisedError
+from grader.core.errors import IMPORT, Ending, StudentEndedError, StudentRaisedError
 from grader.sandbox.endings import read_place
 from grader.sandbox.jail.limits import Deadline, DeadlineError, Limits
 from grader.sandbox.jail.spawner import Spawner
@@ -23,8 +23,8 @@ from grader.sandbox.worker_slot import LiveWorker, Loading, WorkerSlot
 
 __tracebackhide__ = True
 
-IMPORT = "import"
 Ref = tuple[int, tuple[str, ...]]
+Busy = Callable[[str, float], None]  # called several times a second while student code runs: what runs, for how long
 LONG = ("load", "measure", "prepare", "watch")  # they load the program, or make many calls
 ONE_IN = 4  # of the calls on the simulated GPU, this part is followed step by step
 # Code that torch calls back while it answers: only when it is followed are its own calls simulated, too.
@@ -97,6 +97,7 @@ class SessionOptions:
     leaves_nothing: Callable[[], bool] = lambda: False  # whether no call can change what a later one does
     uncertified: Callable[[], str] = lambda: ""  # why what a worker observes of itself is in doubt, if it is
     tell: Callable[[str], None] = lambda _: None  # called before something that takes long
+    busy: Busy = lambda *_: None
 
     def is_traced(self, owner: str) -> bool:
         """Whether the next call on the simulated GPU is followed step by step."""
@@ -235,10 +236,15 @@ class Session:
         limits = self._limits.for_import if message["op"] in LONG else self._limits
         if message["op"] == "load" and self.worker.loading != "plain":
             limits = limits.counting
-        patience = Deadline(limits, worker.process.pid)
+        deadline = Deadline(limits, worker.process.pid)
         worker.process.allow(limits.cpu_s)
         self._serial += 1
         started = time.monotonic()
+
+        def patience() -> None:
+            self.options.busy(owner, time.monotonic() - started)
+            deadline()
+
         try:
             worker.channel.send({"id": self._serial, **message}, patience=patience)
             reply = read_reply(worker.channel.receive(patience), self._serial)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from grader.course.golden import read_golden, sha256
+from grader.course.golden import read_stub, sha256
 from grader.course.module import Module
 from grader.course.notebook import NotebookError, make_notebook, read_cells
 
@@ -25,8 +25,8 @@ def is_untouched(module: Module) -> bool:
     """Whether the student has not changed anything yet."""
     path = own_file(module)
     if path == module.stub:
-        return own_sha256(module) == read_golden(module).stub_sha256
-    return _code_of_notebook(path) == _code_of_script(module, read_golden(module).stub)
+        return path.is_file() and path.read_bytes() == read_stub(module).encode()
+    return _code_of_notebook(path) == _code_of_script(module, read_stub(module))
 
 
 def stale_twin(module: Module) -> Path | None:

@@ -7,7 +7,7 @@ import io
 import json
 import tokenize
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from grader.core.report import EarlierModule
@@ -178,7 +178,17 @@ def own_submission(course: Course, module: Module) -> Submission:
         raise CourseError(module.stub, "", "is missing or is not a file", fix, usage=True)
     pieces = {other.name: _own_piece(other, files[other.name]) for other in known if other.name in files}
     piece = pieces.pop(module.name)
-    return SubmissionRef(piece, tuple(pieces.values())).read()
+    submission = SubmissionRef(piece, tuple(pieces.values())).read()
+    source = submission.sources.get(module.slug)
+    if source is None or not _has_no_code(source):
+        return submission
+    problem = f"{source.file} is empty: it has no code. Save it in your editor, or get the stub back with "
+    return replace(submission, problem=f"{problem}`attn reset {module.slug}`")
+
+
+def _has_no_code(source: Source) -> bool:
+    lines = (line.strip() for cell in source.cells for line in cell.splitlines())
+    return all(not line or line.startswith("#") for line in lines)
 
 
 def _own_piece(module: Module, path: Path) -> SubmittedFile:

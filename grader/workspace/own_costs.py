@@ -21,7 +21,7 @@ from grader.diagnosis.fingerprints import ways_of
 from grader.grading.load_student import load, program_of, require_backend
 from grader.sandbox.jail.limits import Limits
 from grader.sandbox.jail.tiers import open_spawner
-from grader.sandbox.session import Session
+from grader.sandbox.session import Busy, Session, SessionOptions
 from grader.submission.fallbacks import own_with_fallbacks
 
 _LINE_END = re.compile(r"\r\n?|\n")  # as Python counts lines: a form feed ends none
@@ -44,8 +44,10 @@ class OwnCost:
         return lines[number - 1].strip() if 0 < number <= len(lines) else ""
 
 
-def own_costs(course: Course, module: Module, function: str | None = None) -> Iterator[OwnCost]:
-    """Measure the functions of a student's own file, one by one."""
+def own_costs(
+    course: Course, module: Module, function: str | None = None, busy: Busy = lambda *_: None
+) -> Iterator[OwnCost]:
+    """Measure the functions of a student's own file, one by one. `busy` is called while they run."""
     require_backend(module)
     measurer = cost_measurer(module, PUBLIC_SALT, None)
     wanted = [one for one in measurer.contracts if function in (None, one.function, one.path, one.target)]
@@ -65,7 +67,8 @@ def own_costs(course: Course, module: Module, function: str | None = None) -> It
     golden = read_golden(module)
     api = course.api(module)
     with open_spawner(module.backend) as spawner:
-        session = Session(spawner, program_of(submission, module, api), Limits().with_cpu(module.cpu_s))
+        limits, options = Limits().with_cpu(module.cpu_s), SessionOptions(busy=busy)
+        session = Session(spawner, program_of(submission, module, api), limits, options)
         try:
             load(session, module)
             for contract in wanted:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from grader.core.atomic_file import write_atomically
 from grader.course.course import Course
 from grader.course.golden import sha256
-from grader.course.hints import TIERS
 from grader.course.module import Module
 from grader.submission.own_file import is_untouched, own_sha256
 
@@ -33,6 +31,8 @@ class LastTest:
     mistake: str = ""  # the name of the misconception that was told first
     holding: int = 0  # stated properties that hold
     stated: int = 0
+    questions: int | None = None  # under Reflect; None in a file of an older version
+    unanswered: int = 0
 
 
 @dataclass(frozen=True)
@@ -67,11 +67,11 @@ def progress_of(course: Course, module: Module) -> ModuleProgress:
 
 
 def _progress(course: Course, modules: Iterable[Module]) -> list[ModuleProgress]:
-    recorded = _read(course)
+    recorded, own = _read(course), _own_hashes(course)
     here = {module.name for module in course.modules}  # a bundle may lack required modules
     return [
         _progress_of(
-            course,
+            own,
             module,
             recorded,
             tuple(name for name in module.requires if name in here - recorded.completed.keys()),
@@ -87,13 +87,14 @@ def record_report(course: Course, module: Module, report: Report) -> None:
     failed = [check.target for check in report.checks if check.outcome != "passed"]
     from grader.core.first_thing import first_thing  # `attn status` does not need these
     from grader.core.report import Diagnosis
+    from grader.workspace.reflect import questions_of, unanswered_in
 
     first = first_thing(report)
     told = first if isinstance(first, Diagnosis) else None
     function = (told.function or told.target) if told else first.target if first else next(iter(failed), "")
     mistake = (told and told.misconception) or ""
     tested = LastTest(
-        _work_sha256(course, module),
+        _work_sha256(_own_hashes(course), module),
         len(report.checks) - len(failed),
         len(report.checks),
         function,
@@ -101,6 +102,8 @@ def record_report(course: Course, module: Module, report: Report) -> None:
         mistake,
         sum(one.hold for one in report.properties),
         sum(one.total for one in report.properties),
+        len(questions_of(module)),
+        len(unanswered_in(module)),
     )
     recorded = _read(course)
     _write(course, replace(recorded, modules=recorded.modules | {module.name: tested}))
@@ -119,9 +122,11 @@ def next_hint(course: Course, module: Module) -> HintGiven | None:
 
     None unless the last test was of the current work and failed.
     """
+    from grader.course.hints import TIERS  # `attn status` gives none
+
     recorded = _read(course)
     tested, given = recorded.modules.get(module.name), recorded.hints.get(module.name)
-    if tested is None or tested.file_sha256 != _work_sha256(course, module):
+    if tested is None or tested.file_sha256 != _work_sha256(_own_hashes(course), module):
         return None
     if tested.passed == tested.total and not tested.function:
         return None
@@ -144,6 +149,12 @@ def record_completed(course: Course, module: Module) -> None:
     _write(course, replace(recorded, completed=recorded.completed | {module.name: own_sha256(module)}))
 
 
+def completed_modules(course: Course) -> list[Module]:
+    """Return the modules of the course that were completed at some time. It reads one small file."""
+    names = _read(course).completed
+    return [module for module in course.modules if module.name in names]
+
+
 def known_student(course: Course) -> str:
     """Return the student's id; empty if they never gave it."""
     return _read(course).student
@@ -164,18 +175,24 @@ class _ProgressFile:
     student: str
 
 
-def _work_sha256(course: Course, module: Module) -> str:
+def _own_hashes(course: Course) -> dict[int, str]:
+    """Return the hashes of a student's own files, by the order of their modules."""
+    return {one.order: own_sha256(one) for one in course.modules}
+
+
+def _work_sha256(own: Mapping[int, str], module: Module) -> str:
     """Return the hash of a student's work up to a module, which may import earlier modules."""
-    upto = [one for one in course.modules if one.order <= module.order]
-    return sha256("".join(own_sha256(one) for one in upto).encode())
+    return sha256("".join(one for order, one in own.items() if order <= module.order).encode())
 
 
-def _progress_of(course: Course, module: Module, recorded: _ProgressFile, missing: tuple[str, ...]) -> ModuleProgress:
+def _progress_of(
+    own: Mapping[int, str], module: Module, recorded: _ProgressFile, missing: tuple[str, ...]
+) -> ModuleProgress:
     tested = recorded.modules.get(module.name)
     completed = module.name in recorded.completed
     if is_untouched(module):
         return ModuleProgress(module, "untouched", None, completed, missing)
-    if tested is None or tested.file_sha256 != _work_sha256(course, module):
+    if tested is None or tested.file_sha256 != _work_sha256(own, module):
         return ModuleProgress(module, "started", None, completed, missing)
     state: ProgressState = "passing" if tested.passed == tested.total else "failing"
     return ModuleProgress(module, state, tested, completed, missing)
@@ -186,6 +203,8 @@ def _path(course: Course) -> Path:
 
 
 def _write(course: Course, recorded: _ProgressFile) -> None:
+    from grader.core.atomic_file import write_atomically  # slow to import, and `attn status` writes nothing
+
     document = {
         "schema": 1,
         "modules": {name: asdict(one) for name, one in sorted(recorded.modules.items())},

@@ -4,25 +4,35 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
-from grader.core.report import Report
 from grader.core.syntax import parse
-from grader.course.answers import is_right
-from grader.course.golden import read_golden
+from grader.course.api import read_api
+from grader.course.golden import read_golden, read_stub
 from grader.course.module import Module
 from grader.course.notebook import NotebookError, read_cells
 from grader.submission.own_file import own_file
 
+if TYPE_CHECKING:
+    from grader.core.report import Report
+
 _NUMBER = "this is text. Write a number without a unit"
+
+
+def questions_of(module: Module) -> tuple[str, ...]:
+    """Return the names of a module's questions."""
+    return read_api(read_stub(module)).constants
 
 
 def unanswered_in(module: Module) -> tuple[str, ...]:
     """Return the questions that the student's own file leaves open."""
-    return unanswered(_cells(module), read_golden(module).api.constants)
+    return unanswered(_cells(module), questions_of(module))
 
 
 def not_right(module: Module, report: Report, unanswered: Sequence[str]) -> dict[str, str]:
     """Return the questions whose answer is not right, with a word about why; never with the answer."""
+    from grader.course.answers import is_right  # `attn status` does not need it
+
     golden = read_golden(module)
     told = {one.function: golden.misconceptions.get(one.misconception or "") for one in report.diagnoses}
     found: dict[str, str] = {}
@@ -64,6 +74,8 @@ def _assigned(node: ast.stmt) -> Iterable[tuple[str, ast.expr | None]]:
                 for part in ast.walk(target):
                     if isinstance(part, ast.Name):
                         yield part.id, value if part is target else None
+        case ast.FunctionDef() | ast.ClassDef() | ast.Import() | ast.ImportFrom():
+            pass  # a name inside a function is not an answer
         case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
             yield name, value
         case _:  # inside an if, a loop or a with: it is set by a computation

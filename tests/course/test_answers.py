@@ -43,6 +43,13 @@ def test_a_text_is_right_in_any_case() -> None:
     assert canonical("a") != canonical("b")
 
 
+def test_a_question_may_have_several_right_answers() -> None:
+    hashes = {NAME: " ".join(answer_hash("01_a", NAME, value) for value in (47117, 47116))}
+    assert is_right(hashes, "01_a", NAME, 47116)
+    assert is_right(hashes, "01_a", NAME, 47116.4)
+    assert not is_right(hashes, "01_a", NAME, 47115)
+
+
 def test_a_question_without_a_hash_is_not_judged() -> None:
     assert is_right({}, "01_a", NAME, 1)
 
@@ -55,4 +62,4 @@ def test_the_golden_files_know_every_answer_and_hold_none(course: Course) -> Non
         assert set(golden.answers) == set(course.api(module).constants) == set(answers), ROOT
         for name, value in list(answers.items())[:1]:
             assert is_right(golden.answers, module.name, name, value)
-            assert not is_right(golden.answers, module.name, name, value + 1)
+            assert not is_right(golden.answers, module.name, name, value + 2)

@@ -18,6 +18,19 @@ from tests.waiting import wait_until
 
 CTRL_C = "\x03"
 INTERRUPTED = 130
+# It uses no CPU time: then it is ended after twenty seconds, not after three.
+WAITS = """
+
+import time
+
+
+def softmax(x, axis=-1):
+    time.sleep(600)
+
+
+def dot_product(a, b):
+    time.sleep(600)
+"""
 ENDLESS = "\n\ndef softmax(x, axis=-1):\n    while True:\n        pass\n"
 
 
@@ -147,7 +160,34 @@ def test_watch_shows_what_got_better(bundle: Course) -> None:
     terminal.expect("5 of 5 visible checks pass.")
     StudentAtWork(bundle, [EXECUTABLE]).runs("complete", "softmax")
     terminal.type("n")
+    terminal.expect("read   modules/02_loop_attention/README.md")
     terminal.expect("Watching 02_loop_attention")
+    terminal.type("r")
     terminal.expect("8 not written yet")
+    terminal.type("q")
+    assert terminal.finish() == 0
+
+
+@pytest.mark.exhaustive
+def test_watch_goes_from_an_endless_loop_to_the_next_module(bundle: Course) -> None:
+    """It says what still runs, a save ends it, and one key completes the module and goes on."""
+    module = bundle.modules[0]
+    right = (ROOT / "solutions" / "01_softmax" / "softmax.py").read_text()
+    module.stub.write_text(right + WAITS)
+    terminal = StudentAtWork(bundle, [EXECUTABLE]).attn("watch", "softmax")
+    terminal.expect("still running softmax ... ")
+    terminal.expect("Save to start again, q quits.")
+    module.stub.write_text(right)
+    terminal.expect("5 of 5 visible checks pass.")
+    assert "time allowed" not in terminal.text
+    terminal.expect("Well done! Press n: complete it and go on to 02_loop_attention.")
+    terminal.expect("q quit")
+    terminal.type("n")
+    terminal.expect("01_softmax is complete and in your package `mylab`.")
+    terminal.expect("You built it: ")
+    terminal.expect("02_loop_attention, Attention in loops")
+    terminal.expect("q quit")
+    bundle.modules[1].stub.write_text(WAITS)
+    terminal.expect("still running")
     terminal.type("q")
     assert terminal.finish() == 0

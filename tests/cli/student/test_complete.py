@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codeop
 import re
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.course.course import Course
 from tests.cli.conftest import Attn
 from tests.conftest import ROOT
 
@@ -38,6 +40,15 @@ def test_a_wrong_answer_is_open_and_the_right_one_is_not_told(attn: Attn, bundle
 def test_an_answer_that_is_computed_counts(attn: Attn, bundle: Path) -> None:
     write(bundle, SOLUTION.replace("FLOAT32 = 88", "FLOAT32 = 8 * 11").replace("FLOAT64 = 709", "FLOAT64 = 709.0"))
     assert attn("complete", "softmax", cwd=bundle).returncode == 0
+
+
+def test_each_line_of_a_demonstration_is_complete(course: Course) -> None:
+    """So it runs in every prompt, pasted at once or line by line: an indented line may be indented twice there."""
+    for module in course.modules:
+        if module.milestone is not None and not module.milestone.is_command:
+            for line in module.milestone.code.splitlines():
+                assert line == line.strip()
+                assert codeop.compile_command(line) is not None, f"{module.name}: {line}"
 
 
 @pytest.mark.exhaustive

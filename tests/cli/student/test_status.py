@@ -51,6 +51,63 @@ def test_status_follows_the_work(attn: Attn, bundle: Path) -> None:
     assert state() == "untouched"
 
 
+def test_status_reads_the_beginning_of_a_golden_file(attn: Attn, bundle: Path) -> None:
+    """It must be quick. Half a megabyte of results of probes follows the stub."""
+    golden = stub_of(bundle).parent / "golden.json"
+    text = golden.read_text()
+    golden.write_text(text[: text.index('"targets"')])
+    assert "01_softmax               not started" in attn("status", cwd=bundle).stdout
+    stub_of(bundle).write_text(stub_of(bundle).read_text() + "\n")
+    assert "Reflect 0 of 2 answered" in attn("status", cwd=bundle).stdout
+
+
+def test_a_complete_module_takes_one_line_of_status(attn: Attn, bundle: Path) -> None:
+    shutil.copy(SOLUTION, stub_of(bundle))
+    attn("complete", "softmax", cwd=bundle)
+    lines = attn("status", cwd=bundle).stdout.splitlines()
+    assert lines[0] == "course #----------- 1 of 12"
+    assert lines[2] == "01_softmax               complete; all 5 visible checks pass"
+    assert lines[3].startswith("02_loop_attention")
+    assert len(lines) <= 23
+    assert "Reflect 2 of 2 answered" in attn("status", "--all", cwd=bundle).stdout
+
+
+def test_every_screen_of_the_loop_has_the_bar_of_the_course(attn: Attn, bundle: Path) -> None:
+    bar = "course ------------ 0 of 12"
+    for arguments in ([], ["status"], ["start", "softmax"], ["test", "softmax"], ["hint", "softmax"]):
+        shown = attn(*arguments, cwd=bundle).stdout
+        assert bar in shown, arguments
+        assert max(map(len, shown.splitlines()[1:])) <= 80
+
+
+def test_a_path_names_its_module(attn: Attn, bundle: Path) -> None:
+    file = stub_of(bundle)
+    assert "01_softmax · softmax.py" in attn("test", file, cwd=ROOT.parent).stdout  # from any folder
+    assert "01_softmax · softmax.py" in attn("test", "01_softmax/softmax.py", cwd=bundle / "modules").stdout
+    assert attn("start", file, cwd=bundle).stdout.startswith("01_softmax")
+    other = attn("test", "./course.toml", cwd=bundle)
+    assert other.returncode == 2
+    assert "course.toml is not in the folder of a module" in other.stderr
+    assert "there is no file nowhere/softmax.py" in attn("test", "nowhere/softmax.py", cwd=bundle).stderr
+
+
+@pytest.mark.parametrize("text", ["", "\n  \n", "# my notes\n"])
+def test_an_empty_file_is_called_empty(attn: Attn, bundle: Path, text: str) -> None:
+    stub_of(bundle).write_text(text)
+    done = attn("test", "softmax", cwd=bundle)
+    assert done.returncode == 1
+    words = " ".join(done.stdout.split())
+    assert "softmax.py is empty: it has no code." in words
+    assert "`attn reset softmax`" in words
+
+
+def test_help_is_also_a_word(attn: Attn) -> None:
+    assert attn("help").stdout == attn("--help").stdout
+    assert attn("help", "test").stdout == attn("test", "--help").stdout
+    assert attn("help", "dev", "new").stdout == attn("dev", "new", "--help").stdout
+    assert "there is no command 'nothing'" in attn("help", "nothing").stderr
+
+
 def test_a_broken_progress_file_is_not_an_error(attn: Attn, bundle: Path) -> None:
     (bundle / ".attnlab").mkdir()
     (bundle / ".attnlab" / "progress.json").write_text("{")
