@@ -159,14 +159,14 @@ def test_options_override_the_course_for_one_run_and_the_run_says_so(grade: Grad
     kept = json.loads((out / "rules.json").read_text())
     assert kept["extended"] == [{"student": "ana", "module": "", "until": "2026-10-08"}]
 
-    second = grade(folder, "--to", out, "--resume", "--late-penalty", "50%/day")
+    second = grade(folder, "--to", out, "--resume", "--late-penalty", "50%/day", "--yes")
     assert "attn: --late-penalty 50%/day overrides course.toml (10%/day)" in second.stderr
     assert grades(out)["ben"]["final"] == "5"
-    third = grade(folder, "--to", out, "--resume")  # the option was for one run
+    third = grade(folder, "--to", out, "--resume", "--yes")  # the option was for one run
     assert "the last run used --late-penalty 50%/day, now course.toml counts" in third.stderr
     assert grades(out)["ben"]["final"] == "9"
 
-    fourth = grade(folder, "--to", out, "--resume", "--due", "tiny=2026-10-02T12:00Z")
+    fourth = grade(folder, "--to", out, "--resume", "--due", "tiny=2026-10-02T12:00Z", "--yes")
     assert (
         "--due tiny=2026-10-02T12:00Z overrides course.toml (2026-10-01T12:00:00+00:00): this run uses" in fourth.stderr
     )
