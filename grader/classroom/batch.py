@@ -244,14 +244,19 @@ class Batch:
         """Return the marks of all students in the folder, and of those on the roster who submitted nothing."""
         found = DiskTable(form_of(Mark))
         possible: dict[str, float] = {}
-        marks = (entry.mark for entry in self.results.writer.counted() if entry.mark)
-        for mark in (self._marking_of(mark.module).named(mark) for mark in marks):
-            found[mark.module, mark.id, mark.submission] = mark
-            possible[mark.module] = mark.max_score
+        unmarked: set[tuple[str, str]] = set()  # by a run that has not finished: not missing
+        for entry in self.results.writer.counted():
+            marking = self._marking_of(entry.key.module)
+            if entry.mark:
+                mark = marking.named(entry.mark)
+                found[mark.module, mark.id, mark.submission] = mark
+                possible[mark.module] = mark.max_score
+            elif person := marking.person(entry.key.student):
+                unmarked.add((entry.key.module, person.id))
         for module, most in possible.items():
             marking = self._marking_of(module)
             submitted = {mark.id for mark in found.starting_with((module,))} if marking.roster else set()
-            for mark in marking.missing(module, most, submitted, self.skipped):
+            for mark in marking.missing(module, most, submitted, self.skipped | unmarked):
                 found[mark.module, mark.id, mark.submission] = mark
         overrides = self.results.writer.overrides()
         overrides.check(found)
