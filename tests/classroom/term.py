@@ -80,7 +80,7 @@ class ReportsOnce:
             return
         for one in new:
             work = one.read()
-            score = 9.0 if "*=" in str(work) else 10.0
+            score = 9.0 if "*=" in str(work.sources[one.module[3:]]) else 10.0
             yield Graded(one, submission_hash(work), replace(report(one.student, score), module=one.module))
 
     @contextlib.contextmanager
