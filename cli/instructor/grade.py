@@ -5,15 +5,16 @@ from __future__ import annotations
 import contextlib
 import sys
 import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
 
+from cli.instructor.consent import consent, not_agreed, require_consent
 from cli.instructor.grade_options import HELP, GradeRequest, grade_options
 from cli.instructor.grade_screens import exit_code, found_notes, show_notes, show_plan, show_result, sum_lines
-from cli.instructor.run_rules import rules_of_run
+from cli.instructor.run_rules import rules_of_run, tell_rules
 from cli.ui.anonymous import AnonymousOutput, hide_in
 from cli.ui.executors import open_executor
 from cli.ui.here import course_here
@@ -22,9 +23,10 @@ from grader.classroom import ClassError
 from grader.classroom.accounting import Accounting, account, settled
 from grader.classroom.batch import Batch
 from grader.classroom.marks import Marking
+from grader.classroom.module_rules import ModuleRules, SavedRules, marking_of, read_saved_rules
 from grader.classroom.pseudonyms import people_of
 from grader.classroom.results import Results
-from grader.classroom.rules import Rules, rules_text
+from grader.classroom.run_rules import RunRules, UnclearRulesError
 from grader.classroom.store import StoreError
 from grader.classroom.store.files import FileStore
 from grader.classroom.store.store import RULES, ResultsStore
@@ -51,12 +53,14 @@ def grade(request: GradeRequest) -> None:
     """Find the submissions, grade them, and print what came of it."""
     request.check()
     course = course_here()
-    rules = rules_of_run(course, request.given, request.to, resume=request.resume)
+    run_rules = rules_of_run(course, request.given, request.to, resume=request.resume, choice=request.choice)
     hidden = hide_in(course, request.to, anonymous=request.anonymous)
     module = request.module(course)
     with _explained(), tempfile.TemporaryDirectory(prefix="attn-") as scratch:
-        marking = rules.marking(course)
-        found, unused = _find(request, course, module, rules, marking, Path(scratch))
+        found, unused, finding = _find(request, module, run_rules, Path(scratch))
+        rules = {name: run_rules.of(name) for name in sorted({one.module for one in found.handed_in})}
+        marking = marking_of(course, finding, rules)
+        tell_rules(run_rules, rules, request.to)
         accounting = account(found, marking, [module.name] if module else [])
         if hidden:
             hidden.learn(people_of(marking.roster, _everybody(found, accounting)))
@@ -67,7 +71,7 @@ def grade(request: GradeRequest) -> None:
             click.echo(note, err=True)
         if not found.handed_in:
             raise click.UsageError("there is nothing to grade at " + ", ".join(map(str, request.work.paths)))
-        status = _grade(_ClassRun(request, course, rules, marking, found, accounting, hidden))
+        status = _grade(_ClassRun(request, run_rules, rules, marking, found, accounting, hidden))
     sys.exit(status)
 
 
@@ -76,32 +80,87 @@ class _ClassRun:
     """What is known when the grading of a class begins."""
 
     request: GradeRequest
-    course: Course
-    rules: Rules
+    run_rules: RunRules
+    rules: Mapping[str, ModuleRules]
     marking: Marking
     found: FoundSubmissions
     accounting: Accounting
     hidden: AnonymousOutput | None
 
+    def saved(self) -> SavedRules:
+        """Return what to keep of the rules, with those of modules that other runs graded."""
+        skipped = self.accounting.skipped_people
+        mine = {
+            name: replace(one, skipped=tuple(sorted(who for module, who in skipped if module == name)))
+            for name, one in self.rules.items()
+        }
+        last = (
+            self.run_rules.now.or_else(next(iter(mine.values())).rules) if self.request.resume else self.run_rules.now
+        )
+        before = read_saved_rules(self.request.to) if self.request.to else SavedRules()
+        return before.with_modules(last, mine)
+
+    def batch(self, results: Results, gpu_name: str | None) -> Batch:
+        """Return the batch of this run."""
+        saved = self.run_rules.saved.modules
+        others = {name: one for name, one in saved.items() if name not in self.rules}
+        skipped = {(name, who) for name, one in others.items() for who in one.skipped}
+        return Batch(
+            self.run_rules.course,
+            self.found.handed_in,
+            results,
+            self.marking,
+            gpu_name=gpu_name,
+            undecided={name: one.rules.undecided or "count" for name, one in self.rules.items()},
+            skipped=self.accounting.skipped_people | skipped,
+            others={name: Marking(one.known_roster(), section=one.rules.section or "") for name, one in others.items()},
+            policies=frozenset(name for name in self.rules if self._has_new_policy(name)),
+        )
+
+    def _has_new_policy(self, module: str) -> bool:
+        saved = self.run_rules.saved.modules.get(module)
+        return saved is not None and saved.rules.policy != self.rules[module].rules.policy
+
 
 def _find(
-    request: GradeRequest, course: Course, module: Module | None, rules: Rules, marking: Marking, scratch: Path
+    request: GradeRequest, module: Module | None, run: RunRules, scratch: Path
+) -> tuple[FoundSubmissions, list[str], ModuleRules]:
+    """Return the submissions, what --map says about folders that are not there, and the rules that found them.
+
+    Which modules there are says which rules were kept, and those rules say how to find the submissions. So it may take
+    a second look.
+    """
+    used = run.finding([module.name] if module else [])
+    found, unused = _look(request, run.course, module, used, scratch / "first")
+    modules = sorted({one.module for one in found.handed_in})
+    kept = run.finding(modules) if modules else used
+    if kept != used:
+        used = kept
+        found, unused = _look(request, run.course, module, used, scratch / "second")
+        if run.finding(sorted({one.module for one in found.handed_in} | set(modules))) != used:
+            raise UnclearRulesError("the rules that are kept find other modules. Name one with --module")
+    return on_disk(found), unused, used
+
+
+def _look(
+    request: GradeRequest, course: Course, module: Module | None, used: ModuleRules, scratch: Path
 ) -> tuple[FoundSubmissions, list[str]]:
-    """Return the submissions, and what --map says about folders that are not there."""
-    name_lines = read_map(course, Path(rules.map)) if rules.map else None
+    roster, map_file = used.roster(), used.file("map")
+    scratch.mkdir()
+    name_lines = read_map(course, Path(map_file.path), map_file.data) if map_file else None
     found = find_submissions(
         course,
         request.work.paths,
         module,
-        rules.policy,
+        used.rules.policy,
         scratch,
         student=request.work.student,
         class_zip=request.work.class_zip,
-        file_times=rules.file_times,
+        file_times=used.rules.file_times,
         name_map=name_lines,
-        resolve=lambda who: person.id if (person := marking.person(who)) else None,
+        resolve=lambda who: person.id if roster and (person := roster.find(who)) else None,
     )
-    return on_disk(found), name_lines.unused() if name_lines else []
+    return found, name_lines.unused() if name_lines else []
 
 
 def _everybody(found: FoundSubmissions, accounting: Accounting) -> list[str]:
@@ -114,24 +173,22 @@ def _grade(run: _ClassRun) -> int:
     """Grade a class, print the result, and return the exit status."""
     request, found = run.request, run.found
     with _store(request.to) as store, Results(store) as results:
-        results.writer.put_document(RULES, [rules_text(run.rules)])
         with open_executor(request.where, store) as executor:
-            batch = Batch(
-                run.course,
-                found.handed_in,
-                results,
-                run.marking,
-                gpu_name=executor.gpu_name,
-                undecided=run.rules.undecided or "count",
-                skipped=run.accounting.skipped_people,
-            )
+            batch = run.batch(results, executor.gpu_name)
+            require_consent(list(batch.changed_by_rules()), yes=request.yes)
+            results.writer.atomically(lambda: results.writer.put_document(RULES, [run.saved().text]), alone=True)
             _grade_all(batch, executor, store, request)
+        held = batch.held()
+        agreed = consent(held, yes=request.yes)
+        batch.release(write=agreed)
         result = batch.settle()
         alone = request.is_of_one and len(found.handed_in) == 1
-        show_result(batch, result, run.hidden, run.rules.name or "", as_json=request.as_json, alone=alone)
+        show_result(batch, result, run.hidden, run.run_rules.now.name or "", as_json=request.as_json, alone=alone)
         show_notes(batch, result, found, request.to)
         if not alone:
             click.echo("\n".join(sum_lines(settled(run.accounting, result.marks))), err=True)
+    if not agreed:
+        raise click.UsageError(not_agreed(held))
     return 3 if batch.unwritten else exit_code(result, refused=run.accounting.has_skipped)
 
 

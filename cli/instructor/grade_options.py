@@ -15,6 +15,7 @@ from cli.ui.arguments import module_named
 from cli.ui.executors import WHERE_OPTIONS, Where
 from cli.ui.store_options import NEW_RESULTS, require_name, store_option
 from grader.classroom.rules import Rules
+from grader.classroom.run_rules import Choice
 from grader.classroom.store.store import ResultsStore
 from grader.course.course import Course
 from grader.course.module import Module
@@ -89,6 +90,13 @@ _OPTIONS = (
     store_option,
     click.option("--resume", is_flag=True, help="Continue in --to: grade only what is missing or out of date."),
     click.option(
+        "--rules",
+        "choice",
+        type=click.Choice(["kept", "given"]),
+        help="With --resume, if it is unclear which rules are meant: those kept in --to, or only those given here.",
+    ),
+    click.option("--yes", "-y", is_flag=True, help="Also write marks that change although the work did not."),
+    click.option(
         "--jobs", "-j", type=click.IntRange(1, 256), help="Grading processes side by side; by default one per core."
     ),
     click.option("--roster", type=_FILE, help="The class as CSV: id, name, section."),
@@ -146,6 +154,8 @@ class GradeRequest:
     where: Where
     to: ResultsStore | None
     resume: bool
+    choice: Choice | None
+    yes: bool
     dry_run: bool
     anonymous: bool
     as_json: bool
@@ -200,7 +210,7 @@ def _request(options: dict[str, Any]) -> GradeRequest:
         jobs=options["jobs"] or usable_cores(),
         cuda=options["device"] == "cuda",
     )
-    others = {name: options[name] for name in ("to", "resume", "dry_run", "anonymous", "as_json")}
+    others = {name: options[name] for name in ("to", "resume", "choice", "yes", "dry_run", "anonymous", "as_json")}
     return GradeRequest(work, Rules(**rules), where, **others)
 
 

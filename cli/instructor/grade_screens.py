@@ -61,17 +61,19 @@ def found_notes(
 
 def _time_notes(found: FoundSubmissions, marking: Marking) -> Iterator[str]:
     """Yield which times belong to no student, and how many times are unknown."""
-    deadlines = marking.deadlines
-    if deadlines.extensions or deadlines.handed_in:
-        known_names = {normalize_name(handed_in.student) for handed_in in found.handed_in}
-        for who in deadlines.unknown(lambda name: name in known_names or marking.person(name) is not None):
-            yield one_line(f"attn: an extension or a time is for {who}, but there is no such student")
-    if not deadlines.due:
-        return
-    unknown = Counter(one.piece.attempt.late for one in found.handed_in if marking.handed_in_at(one) is None)
+    known_names = {normalize_name(handed_in.student) for handed_in in found.handed_in}
+    strangers = (
+        who
+        for one in marking.by_module.values()
+        for who in one.unknown(lambda name: name in known_names or marking.person(name) is not None)
+    )
+    for who in dict.fromkeys(strangers):
+        yield one_line(f"attn: an extension or a time is for {who}, but there is no such student")
+    due = [one for one in found.handed_in if marking.deadlines_of(one.module).due]
+    unknown = Counter(one.piece.attempt.late for one in due if marking.handed_in_at(one) is None)
     if unknown:
         marked = f", {unknown[True]} of them marked LATE by the platform" if unknown[True] else ""
-        text = f"submission time unknown for {unknown.total()} of {len(found.handed_in)}{marked}: no late penalty"
+        text = f"submission time unknown for {unknown.total()} of {len(due)}{marked}: no late penalty"
         yield f"attn: {text}. Use --times, or --file-times if the files' own times are right"
 
 

@@ -96,7 +96,8 @@ def review(
     if as_json:
         echo_json(json.dumps(_json(shown, target, every=every), indent=1, ensure_ascii=False), hidden)
     else:
-        lines = review_lines(shown, reports.name, undecided_rule(reports), target, every=every, anonymous=anonymous)
+        rule = undecided_rule(reports, [one.module for one in shown])
+        lines = review_lines(shown, reports.name, rule, target, every=every, anonymous=anonymous)
         click.echo("\n".join(lines))
     sys.exit(int(any(one.is_open(target) for one in shown)))
 

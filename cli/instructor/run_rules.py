@@ -1,61 +1,76 @@
-"""The rules of one run of `attn grade`: its options, then `course.toml`, then with --resume those of the last run."""
+"""The rules of one run of `attn grade` on standard error: where they come from, and what is different than before."""
 
 from __future__ import annotations
 
-import dataclasses
+from collections.abc import Iterator, Mapping
 
 import click
 
 from grader.classroom import ClassError
 from grader.classroom.course_rules import read_course_rules
-from grader.classroom.rules import Rules, read_rules
+from grader.classroom.module_rules import ModuleRules, SavedRules, read_saved_rules
+from grader.classroom.rules import Rules
+from grader.classroom.run_rules import Choice, RunRules
 from grader.classroom.store.store import ResultsStore
 from grader.core.safe_text import one_line
 from grader.course.course import Course
 from grader.course.course_file import COURSE_FILE
 
 
-def rules_of_run(course: Course, given: Rules, to: ResultsStore | None, *, resume: bool) -> Rules:
-    """Return the rules to grade by, and say on standard error where they come from."""
+def rules_of_run(
+    course: Course, given: Rules, to: ResultsStore | None, *, resume: bool, choice: Choice | None
+) -> RunRules:
+    """Return the rules to grade by."""
     if to is None and resume:
         raise click.UsageError("--resume continues in a folder: name it with --to")
+    if choice and not resume:
+        raise click.UsageError("--rules says what --resume continues with: use it with --resume")
     of_course = read_course_rules(course)
     try:
-        before = read_rules(to) if to else Rules()
+        saved = read_saved_rules(to) if to else SavedRules()
+        run = RunRules(course, given, of_course, saved, resume, choice)
+        _tell_course(given, of_course, run.now)
     except ClassError as error:
         raise click.UsageError(str(error)) from None
-    rules = _with_due(course, given, of_course).or_else(of_course)
-    _tell_course(given, of_course, rules)
-    if resume:
-        _tell_changes(given, of_course, before)
-        again = rules.or_else(before)
-        _tell("as before", _without(again, rules))
-        return again
-    dropped = [name for name in before.as_options() if name not in rules.as_options()]
+    return run
+
+
+def tell_rules(run: RunRules, modules: Mapping[str, ModuleRules], to: ResultsStore | None) -> None:
+    """Print what the modules of a run keep of their last grading, and what they do not."""
+    if run.resume:
+        for line in _by_module({name: list(_changes(run, name)) for name in modules}):
+            click.echo(one_line(f"attn: {line}", 1000), err=True)
+        kept = {name: _shown(_without(one.rules, run.now.only(name))) for name, one in modules.items()}
+        for line in _by_module({name: [f"as before: {text}"] if text else [] for name, text in kept.items()}):
+            click.echo(one_line(line, 1000), err=True)
+        return
+    for line in _by_module({name: list(_dropped(run, name, one, to)) for name, one in modules.items()}):
+        click.echo(f"attn: {line} (--resume would keep them)", err=True)
+
+
+def _by_module(lines: Mapping[str, list[str]]) -> Iterator[str]:
+    """Yield lines once if they are the same for all modules, or else each with its module."""
+    if len({tuple(one) for one in lines.values()}) == 1:
+        yield from next(iter(lines.values()))
+        return
+    for module, texts in lines.items():
+        yield from (f"{module}: {text}" for text in texts)
+
+
+def _dropped(run: RunRules, module: str, now: ModuleRules, to: ResultsStore | None) -> Iterator[str]:
+    before = run.saved.of(module).rules.as_options()
+    dropped = [name for name in before if name not in now.rules.as_options()]
     if dropped:
-        text = f"the last run into {to} had {', '.join(dropped)}, this one does not"
-        click.echo(f"attn: {text} (--resume would keep them)", err=True)
-    return rules
-
-
-def _with_due(course: Course, given: Rules, of_course: Rules) -> Rules:
-    """Return the options with the due dates of the course for modules that --due does not name."""
-    named = [text.rpartition("=")[0].strip() for text in given.due]
-    if not given.due or "" in named:  # a date for all modules replaces every date
-        return given
-    modules = {course.module(name).name for name in named}
-    others = tuple(text for text in of_course.due if text.rpartition("=")[0] not in modules)
-    return dataclasses.replace(given, due=(*others, *given.due))
+        yield f"the last run into {to} had {', '.join(dropped)}, this one does not"
 
 
 def _tell_course(given: Rules, of_course: Rules, rules: Rules) -> None:
     """Print the rules that come from `course.toml`, and those that an option overrides in this run."""
     options, defaults = given.as_options(), of_course.as_options()
     replaced = {name.removeprefix("--") for name in options}
-    _tell(
-        f"as in {COURSE_FILE}",
-        {name: text for name, text in defaults.items() if name.removeprefix("--") not in replaced},
-    )
+    shown = {name: text for name, text in defaults.items() if name.removeprefix("--") not in replaced}
+    if shown:
+        click.echo(f"as in {COURSE_FILE}: {_shown(shown)}", err=True)
     for name, text in options.items():
         known = defaults.get(name) or defaults.get(name.removeprefix("--"))
         if known and known != text:
@@ -64,14 +79,12 @@ def _tell_course(given: Rules, of_course: Rules, rules: Rules) -> None:
             click.echo(one_line(f"attn: {name} {text} overrides {COURSE_FILE} ({known}){now}", 1000), err=True)
 
 
-def _tell_changes(given: Rules, of_course: Rules, before: Rules) -> None:
-    """Print the rules of `course.toml` that the last run did not use."""
-    defaults, last = of_course.as_options(), before.as_options()
-    for name, text in defaults.items():
-        if name in last and last[name] != text and name not in given.as_options():
-            click.echo(
-                one_line(f"attn: the last run used {name} {last[name]}, now {COURSE_FILE} counts", 1000), err=True
-            )
+def _changes(run: RunRules, module: str) -> Iterator[str]:
+    """Yield the rules of `course.toml` that the last run did not use."""
+    last = run.before(module).rules.as_options()
+    for name, text in run.of_course.only(module).as_options().items():
+        if name in last and last[name] != text and name not in run.given.only(module).as_options():
+            yield f"the last run used {name} {last[name]}, now {COURSE_FILE} counts"
 
 
 def _without(rules: Rules, others: Rules) -> dict[str, str]:
@@ -79,6 +92,5 @@ def _without(rules: Rules, others: Rules) -> dict[str, str]:
     return {name: text for name, text in rules.as_options().items() if name not in known}
 
 
-def _tell(where: str, options: dict[str, str]) -> None:
-    if options:
-        click.echo(f"{where}: " + " ".join(f"{name} {text}" for name, text in options.items()), err=True)
+def _shown(options: Mapping[str, str]) -> str:
+    return " ".join(f"{name} {text}" for name, text in options.items())

@@ -15,7 +15,9 @@ from cli.ui.anonymous import hide_in
 from cli.ui.arguments import chosen
 from cli.ui.here import course_here
 from grader.classroom.class_list import ClassList, ExportError, read_class
+from grader.classroom.course_rules import read_total_rules
 from grader.classroom.store.store import ResultsStore
+from grader.classroom.totals import TotalRules, unknown_names
 from grader.core.json_record import json_text
 from grader.core.safe_text import one_line
 
@@ -42,6 +44,14 @@ def class_of(reports: ResultsStore, modules: tuple[str, ...], *, anonymous: bool
     for note in found.overrides().notes(found.marks) if not modules else ():
         click.echo(one_line(f"attn: {note}", 1000), err=True)
     return found.hidden(output.names) if output else found
+
+
+def total_rules(found: ClassList) -> TotalRules:
+    """Return how the course adds up marks, and say on standard error who is excused, but is not in the class."""
+    rules = read_total_rules(course_here())
+    for who in unknown_names(found.marks, rules) if found.names is None else ():
+        click.echo(one_line(f"attn: course.toml excuses {who}, but there is no such student", 1000), err=True)
+    return rules
 
 
 def finish_export(made: dict[str, Any], problems: Iterable[str], *, as_json: bool) -> NoReturn:

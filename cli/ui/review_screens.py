@@ -12,6 +12,11 @@ from grader.classroom.review import Reviewed, ScoreChange
 from grader.core.report import Report, ReviewItem, Undecided
 from grader.core.safe_text import one_line
 
+UNTIL: dict[Undecided | None, str] = {
+    "count": "They count until you decide.",
+    "withhold": "They do not count until you accept them.",
+    None: "Whether they count until you decide is not the same for all modules.",
+}
 NOT_WRITTEN = "The report does not have your last decision, or the last --undecided, yet"
 COMMENT = '"why"'
 NO_ITEMS = "nothing here can be accepted or rejected: read the report. `attn mark` gives points by hand"
@@ -21,7 +26,7 @@ _WHAT = {"cost": "cost", "code": "code", "check": "checks"}
 def review_lines(
     found: Sequence[Reviewed],
     folder: str,
-    undecided: Undecided,
+    undecided: Undecided | None,
     target: str | None,
     *,
     every: bool,
@@ -104,11 +109,11 @@ def _command(folder: str, one: Reviewed, item: ReviewItem, *, anonymous: bool) -
     return [f"    {command} --accept --comment {COMMENT}", f"    {command} --reject --comment {COMMENT}"]
 
 
-def _summary(found: Sequence[Reviewed], undecided: Undecided, target: str | None) -> list[str]:
+def _summary(found: Sequence[Reviewed], undecided: Undecided | None, target: str | None) -> list[str]:
     still = [one for one in found if one.is_open(target)]
     if not still:
         return ["Nothing is undecided."]
     points = round(sum(item.points for one in still for item in one.items(target) if item.is_open), 6)
     reports = "1 report" if len(still) == 1 else f"{len(still)} reports"
-    until = "They count until you decide." if undecided == "count" else "They do not count until you accept them."
+    until = UNTIL[undecided]
     return [f"{points:g} points in {reports} are not decided. {until}"]

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import errno
+import json
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import chain, groupby
 
-from grader.classroom.journal import ReportKey
+from grader.classroom.journal import JournalEntry, ReportKey
+from grader.classroom.mark_changes import MarkChange, mark_reasons
 from grader.classroom.marks import Mark, Marking, best_of
-from grader.classroom.provenance import ProvenanceReader
-from grader.classroom.results import GradeChange, Results, grade_changes
+from grader.classroom.provenance import Provenance, ProvenanceReader
+from grader.classroom.results import GradeChange, Results, change_between, grade_changes
 from grader.classroom.stats import MisconceptionCount, count_misconceptions
 from grader.classroom.store import ResultsError
 from grader.core.disk_table import DiskList, DiskTable, form_of
-from grader.core.report import Report, Undecided
+from grader.core.report import Report, Undecided, report_from, report_text
 from grader.core.safe_text import plain_name
 from grader.core.summary import Summary, summary_of
 from grader.course.course import Course
@@ -24,7 +26,7 @@ from grader.grading.executor import Executor
 from grader.grading.pool import Graded
 from grader.grading.workers import TellSlowCheck
 from grader.submission.on_disk import ref_form
-from grader.submission.submission import SubmissionRef
+from grader.submission.submission import SubmissionRef, submission_hash
 
 # After one of these errors no report can be written, so grading stops.
 _FATAL_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO}
@@ -61,6 +63,18 @@ class _Noted:
     mark: Mark
 
 
+@dataclass(frozen=True)
+class _Held:
+    """A report that is not written yet, because it changes the mark of work that has not changed."""
+
+    key: ReportKey
+    report: str
+    provenance: Provenance
+
+    def as_report(self) -> Report:
+        return report_from(json.loads(self.report))
+
+
 @dataclass
 class Batch:
     """The submissions of a class, and the reports and marks they get. What grows with the class is on disk."""
@@ -70,9 +84,12 @@ class Batch:
     results: Results
     marking: Marking = field(default_factory=Marking)
     gpu_name: str | None = None  # of the executor
-    undecided: Undecided = "count"
+    undecided: Mapping[str, Undecided] = field(default_factory=dict)  # by module; "count" if it is not there
     skipped: frozenset[tuple[str, str]] = frozenset()  # module and id of people whose work could not be graded
+    others: Mapping[str, Marking] = field(default_factory=dict)  # of modules that earlier runs graded
+    policies: frozenset[str] = frozenset()  # modules of which other attempts may count than before
     unwritten: dict[ReportKey, tuple[Report, str]] = field(default_factory=dict)  # with the reason
+    _held: DiskTable[_Held] = field(default_factory=lambda: DiskTable(form_of(_Held)))
     _noted: DiskTable[_Noted] = field(default_factory=lambda: DiskTable(form_of(_Noted)))
 
     def __post_init__(self) -> None:
@@ -86,7 +103,7 @@ class Batch:
             provenance = self._provenance.of(handed_in.read())
             report = self.results.kept(key, provenance)
             if report is not None:
-                now = self.results.decided(key, report, provenance.submission, self.undecided)
+                now = self._decided(key, report, provenance.submission)
                 if now != report:  # a run was killed after a decision, or --undecided is another
                     self.results.write(key, now, provenance)
                 self._note(key, handed_in, now)
@@ -107,14 +124,74 @@ class Batch:
     def _write(self, graded: Graded) -> None:
         key = _key(graded.handed_in)
         provenance = self._provenance.of_hash(key.module, graded.submission)
-        report = self.results.decided(key, graded.report, provenance.submission, self.undecided)
+        report = self._decided(key, graded.report, provenance.submission)
+        self._note(key, graded.handed_in, report)
+        if self._is_known(key, report, provenance):
+            self._held[key.texts] = _Held(key, report_text(report), provenance)
+            return
         try:
             self.results.write(key, report, provenance)
         except OSError as error:
             if error.errno in _FATAL_ERRORS:
                 raise
             self.unwritten[key] = report, str(error)
-        self._note(key, graded.handed_in, report)
+
+    def _decided(self, key: ReportKey, report: Report, submission: str) -> Report:
+        return self.results.decided(key, report, submission, self.undecided.get(key.module, "count"))
+
+    def _is_known(self, key: ReportKey, report: Report, provenance: Provenance) -> bool:
+        """Whether this changes the mark of work that has not changed. Then it is written only if that is wanted."""
+        entry = self.results.writer.entry(key)
+        if entry is None or entry.mark is None or entry.mark.score in (None, report.score):
+            return False
+        return entry.provenance.submission == provenance.submission and self.results.intact(key) is not None
+
+    def changed_by_rules(self) -> Iterator[MarkChange]:
+        """Yield the marks that this run would change although it finds only work that was graded before."""
+        for (module, student), group in groupby(self.work, key=lambda one: _key(one).texts[:2]):
+            entries = {entry.key.attempt: entry for entry in self.results.writer.entries(module, student)}
+            before = entries[""].mark if "" in entries else None
+            if before is None:
+                continue
+            attempts = list(group)
+            marks = {one.attempt: self._mark_of_known(one, entries.values()) for one in attempts}
+            known = {attempt: mark for attempt, mark in marks.items() if mark is not None}
+            if len(known) == len(attempts):
+                after = known[best_of(known)]
+                if after.final != before.final:
+                    yield MarkChange(before, after, tuple(mark_reasons(before, after)))
+            elif module in self.policies and len(attempts) > 1:
+                yield MarkChange(before, None, (f"all {len(attempts)} attempts are graded, and the best counts",))
+
+    def _mark_of_known(self, handed_in: SubmissionRef, entries: Iterable[JournalEntry]) -> Mark | None:
+        """Return the mark of a submission by the rules of this run; None if its work was not graded before."""
+        submission = submission_hash(handed_in.read())
+        for entry in entries:
+            report = self.results.intact(entry.key) if entry.provenance.submission == submission else None
+            if report is not None:
+                return self.marking.mark(handed_in, self._decided(entry.key, report, submission))
+        return None
+
+    def held(self) -> list[MarkChange]:
+        """Return the marks that other checks or another AttnLab would change, although the work is the same."""
+        changes = []
+        for one in self._held:
+            entry, old = self.results.writer.entry(one.key), self.results.intact(one.key)
+            noted = self._noted.get(one.key.texts)
+            if entry is not None and entry.mark is not None and old is not None and noted is not None:
+                why = change_between(old, one.as_report(), entry.provenance, one.provenance).why
+                changes.append(MarkChange(entry.mark, noted.mark, why))
+        return changes
+
+    def release(self, *, write: bool) -> None:
+        """Write the reports that were held back, or leave the reports and marks that are there as they are."""
+        for one in self._held if write else ():
+            self.results.write(one.key, one.as_report(), one.provenance)
+        for handed_in in () if write else self.work:
+            key = _key(handed_in)
+            report = self.results.intact(key) if key.texts in self._held else None
+            if report is not None:
+                self._note(key, handed_in, report)
 
     def settle(self) -> BatchResult:
         """Decide which attempts count, and write the class list and the other tables."""
@@ -167,16 +244,30 @@ class Batch:
         """Return the marks of all students in the folder, and of those on the roster who submitted nothing."""
         found = DiskTable(form_of(Mark))
         possible: dict[str, float] = {}
-        for mark in (self.marking.named(entry.mark) for entry in self.results.writer.counted() if entry.mark):
-            found[mark.module, mark.id, mark.submission] = mark
-            possible[mark.module] = mark.max_score
+        unmarked: set[tuple[str, str]] = set()  # by a run that has not finished: not missing
+        for entry in self.results.writer.counted():
+            marking = self._marking_of(entry.key.module)
+            if entry.mark:
+                mark = marking.named(entry.mark)
+                found[mark.module, mark.id, mark.submission] = mark
+                possible[mark.module] = mark.max_score
+            elif person := marking.person(entry.key.student):
+                unmarked.add((entry.key.module, person.id))
         for module, most in possible.items():
-            submitted = {mark.id for mark in found.starting_with((module,))} if self.marking.roster else set()
-            for mark in self.marking.missing(module, most, submitted, self.skipped):
+            marking = self._marking_of(module)
+            submitted = {mark.id for mark in found.starting_with((module,))} if marking.roster else set()
+            for mark in marking.missing(module, most, submitted, self.skipped | unmarked):
                 found[mark.module, mark.id, mark.submission] = mark
         overrides = self.results.writer.overrides()
         overrides.check(found)
         return DiskList(form_of(Mark), map(overrides.applied_to, found))
+
+    def _marking_of(self, module: str) -> Marking:
+        """Return who is in the class: the roster of this run, or that of the run which graded the module."""
+        other = self.others.get(module)
+        if other is None or other.roster is None:
+            return self.marking
+        return other if self.marking.roster is None else replace(self.marking, section=other.section)
 
     def _note(self, key: ReportKey, handed_in: SubmissionRef, report: Report) -> None:
         self._noted[key.texts] = _Noted(summary_of(report), self.marking.mark(handed_in, report))

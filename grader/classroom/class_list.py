@@ -52,6 +52,13 @@ class ClassList:
                 people[mark.id][mark.module] = mark
         return people
 
+    def real_names(self, mark: Mark) -> tuple[str, ...]:
+        """Return the names that a student has in rules, also where the mark has a pseudonym."""
+        if self.names is None:
+            return mark.id, mark.submission
+        own = (one for one in self.names.people if self.names.of(one.key) == mark.id)
+        return tuple(name for one in own for name in (one.key, *one.others))
+
     def unknown_times(self) -> str:
         """Return how many submissions have a due date, but no known time; empty if there are none."""
         due = [mark for mark in self.marks if mark.due]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any, get_args
 from grader.classroom.lateness import LateError, read_penalty
 from grader.classroom.roster import normalize_name
 from grader.classroom.rules import Extension, Rules
+from grader.classroom.totals import Missing, TotalRules
 from grader.core.report import Undecided
 from grader.core.times import TimeError, read_length, read_time
 from grader.course.course import Course
@@ -29,13 +31,20 @@ EXAMPLES = {
     "file_times": "file_times = true",
     "due": "due = {all = 2026-10-01, warm_up = 2026-09-24}",
     "extensions": 'extensions = [{student = "ana", module = "warm_up", until = 2026-10-08}]',
+    "totals": 'totals = {missing = "zero", drop = 1, excused = [{student = "ana", module = "warm_up"}]}',
 }
 _EXTENSION = ("student", "module", "until")
+_TOTALS = tuple(field.name for field in dataclasses.fields(TotalRules))
 
 
 def read_course_rules(course: Course) -> Rules:
     """Return the rules in a course's `course.toml`, or no rules if it has none. A mistake is a CourseError."""
     return _Reader(course, course.root / COURSE_FILE, read_course_file(course.root).rules).rules()
+
+
+def read_total_rules(course: Course) -> TotalRules:
+    """Return how `course.toml` adds up the marks of a student. A mistake is a CourseError."""
+    return _Reader(course, course.root / COURSE_FILE, read_course_file(course.root).rules).totals()
 
 
 class _Reader:
@@ -66,7 +75,57 @@ class _Reader:
             for key in ("late_penalty", "grace", "extensions"):
                 if key in self.table:
                     raise self._error(key, "needs a due date", f"Add a line like {EXAMPLES['due']}")
+        self.totals()  # a mistake is told before a class is graded
         return rules
+
+    def totals(self) -> TotalRules:
+        """Return the rules in the table `totals`."""
+        table = self.table.get("totals", {})
+        if type(table) is not dict:
+            raise self._error("totals", f"must be a table, not {table!r}", f"Write it like {EXAMPLES['totals']}")
+        check_keys(self.path, table, _TOTALS, "totals.")
+        missing, drop = table.get("missing", "zero"), table.get("drop", 0)
+        if missing not in get_args(Missing):
+            raise self._error("totals.missing", f"cannot be {missing!r}", 'Write "zero" or "left out"')
+        if type(drop) is not int or drop < 0:
+            raise self._error("totals.drop", f"must be a number of results, not {drop!r}", "Write it like drop = 1")
+        return TotalRules(missing, drop, self._excused(table), self._weights(table), self._extra(table))
+
+    def _excused(self, table: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+        fix = 'Write it like excused = [{student = "ana", module = "warm_up"}]'
+        value = table.get("excused", [])
+        if type(value) is not list or not all(type(one) is dict for one in value):
+            raise self._error("totals.excused", f"must be a list of tables, not {value!r}", fix)
+        found = []
+        for number, one in enumerate(value, 1):
+            key = f"totals.excused[{number}]"
+            check_keys(self.path, one, _EXTENSION[:2], f"{key}.")
+            student, module = one.get("student"), one.get("module")
+            if type(student) is not str or not student.strip():
+                raise self._error(f"{key}.student", "must name a student", fix)
+            found.append((student.strip(), "" if module is None else self._module(f"{key}.module", module)))
+        return tuple(found)
+
+    def _weights(self, table: Mapping[str, Any]) -> dict[str, float]:
+        """Return the points that modules count, by their full names."""
+        value, fix = table.get("weights", {}), "Write it like weights = {warm_up = 20}"
+        if type(value) is not dict:
+            raise self._error("totals.weights", f"must be a table, not {value!r}", fix)
+        found: dict[str, float] = {}
+        for key, weight in value.items():
+            name = self._module(f"totals.weights.{key}", key)
+            if type(weight) not in (int, float) or not 0 <= weight < float("inf"):
+                raise self._error(f"totals.weights.{key}", f"must be a number of points, not {weight!r}", fix)
+            if name in found:
+                raise self._error(f"totals.weights.{key}", f"is a second weight for {name}", "Keep one of them")
+            found[name] = float(weight)
+        return found
+
+    def _extra(self, table: Mapping[str, Any]) -> tuple[str, ...]:
+        value = table.get("extra", [])
+        if type(value) is not list:
+            raise self._error("totals.extra", f"must be a list, not {value!r}", 'Write it like extra = ["warm_up"]')
+        return tuple(self._module("totals.extra", one) for one in value)
 
     def _switch(self, key: str) -> bool:
         value = self.table.get(key, False)
@@ -115,7 +174,11 @@ class _Reader:
         try:
             return self.course.module(str(value)).name
         except CourseError as error:
-            fix = error.fix if key.startswith("extensions") else f"{error.fix}. For all modules, write {ALL} = ..."
+            fix = (
+                error.fix
+                if key.startswith(("extensions", "totals"))
+                else f"{error.fix}. For all modules, write {ALL} = ..."
+            )
             raise self._error(key, f"there is no module {str(value)!r}", fix) from None
 
     def _time(self, key: str, value: object) -> str:

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 from grader.classroom import ClassError
 from grader.classroom.roster import normalize_name
@@ -108,11 +107,11 @@ def read_due(course: Course, texts: Iterable[str]) -> TimesByStudent:
     return due
 
 
-def read_times(course: Course, path: Path, column: str) -> TimesByStudent:
+def read_times(course: Course, path: str, data: bytes, column: str) -> TimesByStudent:
     """Read a CSV file with the columns `id`, a time (`column`) and, if it is for one module only, `module`."""
     times: dict[tuple[str, str], datetime] = {}
     try:
-        for line, row in read_csv(path.read_bytes()):
+        for line, row in read_csv(data):
             student = next((row[name] for name in _ID_COLUMNS if row.get(name)), "")
             if not student or not row.get(column):
                 raise LateError(f"{path}, line {line}: it needs the columns id and {column}, and may have module")
@@ -123,8 +122,6 @@ def read_times(course: Course, path: Path, column: str) -> TimesByStudent:
                 raise LateError(f"{path}, line {line}: {error}") from None
             if times.setdefault((normalize_name(student), module), time) != time:
                 raise LateError(f"{path}, line {line}: {student} has a different {column} in a line above")
-    except OSError as error:
-        raise LateError(f"{path} cannot be read: {error.strerror}") from None
     except (CsvError, CourseError) as error:
         raise LateError(f"{path}: {error}") from None
     return times

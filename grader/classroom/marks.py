@@ -67,6 +67,11 @@ class Marking:
     roster: Roster | None = None
     deadlines: Deadlines = dataclasses.field(default_factory=Deadlines)
     section: str = ""
+    by_module: Mapping[str, Deadlines] = dataclasses.field(default_factory=dict)  # in place of `deadlines`
+
+    def deadlines_of(self, module: str) -> Deadlines:
+        """Return the deadlines of a module."""
+        return self.by_module.get(module, self.deadlines)
 
     def person(self, student: str | Identity) -> Person | None:
         """Return the person on the roster that a student is, if any."""
@@ -74,7 +79,8 @@ class Marking:
 
     def handed_in_at(self, handed_in: SubmissionRef) -> datetime | None:
         """Return when a submission was handed in, if it is known."""
-        return self.deadlines.handed_in_at(self._names(handed_in), handed_in.module, handed_in.piece.attempt.handed_in)
+        deadlines = self.deadlines_of(handed_in.module)
+        return deadlines.handed_in_at(self._names(handed_in), handed_in.module, handed_in.piece.attempt.handed_in)
 
     def _names(self, handed_in: SubmissionRef) -> list[str]:
         """Return the names that a student may have in a list of times. Names that two people share are left out."""
@@ -91,9 +97,10 @@ class Marking:
         person = self._person_of(handed_in)
         names = self._names(handed_in)
         submitted_at = self.handed_in_at(handed_in)
-        due = self.deadlines.due_at(names, report.module)
-        late = self.deadlines.lateness(due, submitted_at)
-        rule = self.deadlines.penalty
+        deadlines = self.deadlines_of(report.module)
+        due = deadlines.due_at(names, report.module)
+        late = deadlines.lateness(due, submitted_at)
+        rule = deadlines.penalty
         penalty = min(rule.points(late, report.max_score), report.score or 0.0) if rule and late else 0.0
         return Mark(
             id=person.id,

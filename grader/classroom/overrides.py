@@ -45,7 +45,7 @@ class Override:
     def is_for(self, mark: Mark) -> bool:
         """Whether it is about the student and the module of a mark."""
         names = {normalize_name(name) for name in (mark.id, mark.submission) if name}
-        return normalize_name(self.student) in names and _is_module(self.module, mark.module)
+        return normalize_name(self.student) in names and is_module(self.module, mark.module)
 
 
 @dataclass(frozen=True)
@@ -179,6 +179,6 @@ def _overridden(mark: Mark, override: Override | None) -> Mark:
     return dataclasses.replace(mark, final=final, override=points, comment=override.comment)
 
 
-def _is_module(text: str, name: str) -> bool:
+def is_module(text: str, name: str) -> bool:
     """Whether a text names a module: by its name, slug or number."""
     return text in (name, name[3:], name[:2], name[:2].lstrip("0"))

@@ -84,10 +84,10 @@ class Results:
 
     def write(self, key: ReportKey, report: Report, provenance: Provenance) -> None:
         """Write a report to its place. The report it replaces is kept as the earlier one if it is different."""
-        text = report_text(report)
-        self.writer.atomically(lambda: self._write(key, text, provenance))
+        self.writer.atomically(lambda: self._write(key, report, provenance))
 
-    def _write(self, key: ReportKey, text: str, provenance: Provenance) -> None:
+    def _write(self, key: ReportKey, report: Report, provenance: Provenance) -> None:
+        text = report_text(report)
         self.writer.begin()
         entry, old = self.writer.find(key)
         replaced = entry.replaced if entry else None
@@ -97,7 +97,8 @@ class Results:
             self.writer.keep_earlier(key, old)
             by_hand = entry is None or sha256(old) != entry.report
             replaced = ReplacedReport(entry.provenance if entry else None, by_hand)
-        self.writer.put(JournalEntry(key, sha256(text.encode()), provenance, replaced, None), text)
+        mark = entry.mark if entry and entry.mark and _is_same_work(entry, report, provenance) else None
+        self.writer.put(JournalEntry(key, sha256(text.encode()), provenance, replaced, mark), text)
 
     def revise(self, key: ReportKey, report: Report, mark: Mark | None) -> None:
         """Replace a report and its mark after a decision. This is not grading again, so no earlier version is kept."""
@@ -182,6 +183,12 @@ def grade_changes(writer: StoreWriter, keys: Iterable[ReportKey]) -> Iterator[Gr
         if before is not None and after is not None:
             replaced = entry.replaced or ReplacedReport(None, by_hand=False)
             yield change_between(before, after, replaced.provenance, entry.provenance, by_hand=replaced.by_hand)
+
+
+def _is_same_work(entry: JournalEntry, report: Report, provenance: Provenance) -> bool:
+    """Whether the mark of an earlier report is still right if the run ends before it marks the new one."""
+    same_score = entry.mark is not None and (entry.mark.score, entry.mark.status) == (report.score, report.status)
+    return same_score and entry.provenance.submission == provenance.submission
 
 
 def _without_timing(data: bytes) -> Any:

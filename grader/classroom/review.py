@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from grader.classroom import RESUME, ClassError
@@ -11,11 +11,14 @@ from grader.classroom.decisions import DecisionRecord, Decisions, decided
 from grader.classroom.journal import JournalEntry, ReportKey
 from grader.classroom.lateness import LateError, Penalty, read_penalty
 from grader.classroom.marks import Mark, rescored
+from grader.classroom.module_rules import read_saved_rules
 from grader.classroom.pseudonyms import Pseudonyms
 from grader.classroom.results import Results
-from grader.classroom.rules import Rules, read_rules
+from grader.classroom.rules import Rules
 from grader.classroom.store.store import RULES, ResultsStore, read_marks
 from grader.core.report import Report, ReviewItem, Undecided, Verdict, report_from
+
+UndecidedRules = Callable[[str], Undecided]  # by module
 
 
 @dataclass(frozen=True)
@@ -71,9 +74,17 @@ class ScoreChange:
     has_attempts: bool  # several attempts were graded: which one counts may change
 
 
-def undecided_rule(store: ResultsStore) -> Undecided:
-    """Return whether undecided points count in a class, as its last grading said."""
-    return read_rules(store).undecided or "count"
+def undecided_rules(store: ResultsStore) -> UndecidedRules:
+    """Return whether undecided points count, as the last grading of each module said."""
+    saved = read_saved_rules(store)
+    return lambda module: saved.of(module).rules.undecided or "count"
+
+
+def undecided_rule(store: ResultsStore, modules: Collection[str]) -> Undecided | None:
+    """Return whether undecided points count in some modules; None if that is not the same for all of them."""
+    of = undecided_rules(store)
+    found = {of(module) for module in modules} or {"count"}
+    return found.pop() if len(found) == 1 else None
 
 
 def read_reviews(store: ResultsStore, modules: Collection[str] = ()) -> list[Reviewed]:
@@ -81,7 +92,7 @@ def read_reviews(store: ResultsStore, modules: Collection[str] = ()) -> list[Rev
     if not store.is_begun:
         raise ClassError(f"there are no reports in {store}. To write them, run: attn grade class/ --to {store.name}")
     decisions = store.decisions()
-    undecided = undecided_rule(store)
+    undecided = undecided_rules(store)
     entries = store.journal()
     found = []
     for key in sorted(entries):
@@ -89,7 +100,7 @@ def read_reviews(store: ResultsStore, modules: Collection[str] = ()) -> list[Rev
             continue
         report = _read(store, key)
         if report is not None and (report.reviews or report.needs_review):
-            found.append(_reviewed(entries[key], report, decisions, undecided))
+            found.append(_reviewed(entries[key], report, decisions, undecided(key.module)))
     return found
 
 
@@ -124,7 +135,9 @@ def decide(
     After a crash in between, the same decision again or `attn grade --resume` completes it.
     """
     about = [(one.student, one.module, item.target, item.what, item.reason, one.submission) for item in items]
-    _penalty(store, read_rules(store))  # a damaged file of rules is noticed before anything is saved
+    _penalty(
+        store, read_saved_rules(store).of(one.module).rules
+    )  # a damaged file of rules is noticed before anything is saved
 
     with Results(store) as results:
 
@@ -137,7 +150,7 @@ def decide(
             else:
                 decisions = decisions.with_records(DecisionRecord(*what, verdict, comment, when) for what in about)
             results.writer.save_decisions(decisions)
-            return _revise(store, results, marks, reports)
+            return _revise(store, results, marks, reports, _rules_of(store, one.module))
 
         return results.writer.atomically(work, alone=True)
 
@@ -158,10 +171,13 @@ def _reports(store: ResultsStore, results: Results, one: Reviewed) -> list[tuple
 
 
 def _revise(
-    store: ResultsStore, results: Results, marks: Sequence[Mark], reports: Sequence[tuple[JournalEntry, Report]]
+    store: ResultsStore,
+    results: Results,
+    marks: Sequence[Mark],
+    reports: Sequence[tuple[JournalEntry, Report]],
+    rules: Rules,
 ) -> ScoreChange:
-    """Write the decisions into the reports and into the class list."""
-    rules = read_rules(store)
+    """Write the decisions into the reports and into the class list. The rules are those of the module."""
     rule = _penalty(store, rules)
     changes = []
     for entry, report in reports:
@@ -177,6 +193,12 @@ def _revise(
 
 def _is_mark_of(mark: Mark, key: ReportKey) -> bool:
     return (mark.module, mark.submission) == (key.module, key.student)
+
+
+def _rules_of(store: ResultsStore, module: str) -> Rules:
+    rules = read_saved_rules(store).of(module).rules
+    _penalty(store, rules)
+    return rules
 
 
 def _penalty(store: ResultsStore, rules: Rules) -> Penalty | None:

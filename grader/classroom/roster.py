@@ -173,9 +173,15 @@ def normalize_name(name: str) -> str:
 def read_roster(path: Path) -> Roster:
     """Read a roster: a CSV file with a column `id` and, optionally, `name` and `section`."""
     try:
-        rows = read_csv(path.read_bytes())
+        return roster_from(str(path), path.read_bytes())
     except OSError as error:
         raise RosterError(f"{path} cannot be read: {error.strerror}") from None
+
+
+def roster_from(path: str, data: bytes) -> Roster:
+    """Return a roster from the content of its file. The path is for messages."""
+    try:
+        rows = read_csv(data)
     except CsvError as error:
         raise RosterError(f"{path} {error}") from None
     people: dict[str, tuple[int, Person]] = {}

@@ -1,23 +1,21 @@
-"""The rules of a class: roster, due dates, penalties, and which attempt counts. They are kept with the reports."""
+"""The rules of a grading: roster, due dates, penalties, and which attempt counts."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from pathlib import Path
+from typing import Any, TypeVar
 
 from grader.classroom import ClassError
-from grader.classroom.lateness import Deadlines, read_due, read_penalty, read_times
-from grader.classroom.marks import Marking
-from grader.classroom.roster import normalize_name, read_roster
+from grader.classroom.overrides import is_module
 from grader.classroom.store.store import RULES, ResultsStore
-from grader.core.json_record import from_json, to_json
+from grader.core.json_record import from_json
 from grader.core.report import Undecided
-from grader.core.times import TimeError, read_length, read_time
-from grader.course.course import Course
 from grader.submission.choose import Policy
+
+T = TypeVar("T")
 
 _OPTIONS = {"extended": "extensions", "section": "section", "name": "name"}  # keys of course.toml without an option
 
@@ -77,46 +75,32 @@ class Rules:
             rules = dataclasses.replace(rules, extensions=self.extensions, extended=self.extended)
         return rules
 
-    def marking(self, course: Course) -> Marking:
-        """Read the files and texts that the rules name."""
-        if not self.due and (self.extensions or self.extended or self.late_penalty or self.grace):
-            raise RulesError("--extensions, --late-penalty and --grace need a due date: add --due")
-        try:
-            deadlines = Deadlines(
-                due=read_due(course, self.due),
-                extensions=read_times(course, Path(self.extensions), "until") if self.extensions else self._extended(),
-                handed_in=read_times(course, Path(self.times), "submitted") if self.times else {},
-                penalty=read_penalty(self.late_penalty) if self.late_penalty else None,
-                grace=read_length(self.grace) if self.grace else timedelta(),
-            )
-            roster = read_roster(Path(self.roster)) if self.roster else None
-        except TimeError as error:
-            raise RulesError(str(error)) from None
-        sections = sorted({person.section for person in roster.people}) if roster else []
-        if self.section and roster and self.section not in sections:
-            raise RulesError(
-                f"{self.roster} has no one in section {self.section!r}. Its sections are {', '.join(sections)}"
-            )
-        return Marking(roster, deadlines, self.section or "")
-
-    def _extended(self) -> dict[tuple[str, str], datetime]:
-        return {(normalize_name(one.student), one.module): read_time(one.until) for one in self.extended}
-
-
-def rules_text(rules: Rules) -> str:
-    """Return the rules of a grading as they are saved with its results."""
-    return json.dumps(to_json(rules), indent=1) + "\n"
+    def only(self, module: str) -> Rules:
+        """Return the rules for one module: due dates and extensions of others are left out."""
+        dates = {name.strip(): date.strip() for name, _, date in (text.rpartition("=") for text in self.due)}
+        own = [date for name, date in dates.items() if is_module(name, module)]
+        due = tuple((own or [date for name, date in dates.items() if not name])[:1])
+        extended = tuple(one for one in self.extended if one.module in ("", module))
+        return dataclasses.replace(self, due=due, extended=extended)
 
 
 def read_rules(store: ResultsStore) -> Rules:
-    """Return the rules saved with the results of a class; empty rules if there are none.
+    """Return the rules of the last grading of a class, such as its name and roster; empty rules if there are none.
+
+    What its marks were made with is in `read_saved_rules`: each module has rules of its own.
+    """
+    return rules_from(store, lambda data: from_json(Rules, data)) or Rules()
+
+
+def rules_from(store: ResultsStore, read: Callable[[Any], T]) -> T | None:
+    """Read the file of rules of a class; None if there is none.
 
     Rules that cannot be read are an error: without them, due dates and penalties would silently be gone.
     """
     try:
-        return from_json(Rules, json.loads(store.document(RULES)))
+        return read(json.loads(store.document(RULES)))
     except (FileNotFoundError, NotADirectoryError):
-        return Rules()
+        return None
     except (OSError, ValueError, RecursionError) as error:
         fix = "Correct it or restore it from a backup. To begin without it, move it away and give all options again"
         raise RulesError(

@@ -24,6 +24,7 @@ RULES = (
     "file_times",
     "due",
     "extensions",
+    "totals",
 )
 _VIEW_NAME = re.compile(r"[a-z][a-z0-9-]*")
 _IMPORTABLE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")

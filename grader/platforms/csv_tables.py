@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from grader.classroom.class_list import ClassList
 from grader.classroom.report_items import items_of
+from grader.classroom.totals import TotalRules, totals_of
 from grader.core.csv_table import Value, csv_text
 
 PERSON = ("id", "name", "section")
 CHECKS = (*PERSON, "module", "kind", "target", "check", "title", "points", "earned", "outcome")
 
 
-def students_table(found: ClassList) -> str:
-    """Return a table with one line for each student: final mark and status of each module, then the sums.
+def students_table(found: ClassList, rules: TotalRules) -> str:
+    """Return a table with one line for each student: final mark and status of each module, then the total.
 
-    A mark without a score is an empty cell, and is in neither sum. A module in which something was given by hand has
-    two more columns: the automatic mark and the comment.
+    A mark without a score is an empty cell. The last column says what is special about the total, such as missing work.
+    A module in which something was given by hand has two more columns: the automatic mark and the comment.
     """
+    totals = totals_of(found, rules)
     modules = list(found.modules)
     by_hand = {mark.module for mark in found.marks if mark.override is not None or mark.comment}
     columns: list[str] = []
@@ -31,10 +33,9 @@ def students_table(found: ClassList) -> str:
             row += [one.final, one.status] if one else [None, ""]
             if module in by_hand:
                 row += [one.automatic, one.comment] if one else [None, ""]
-        scored = [mark for mark in marks.values() if mark.final is not None]
-        row += [sum(mark.final or 0.0 for mark in scored), sum(mark.max_score for mark in scored)]
-        rows.append(row if scored else [*row[:-2], None, None])
-    return csv_text([*PERSON, *columns, "total", "of"], rows)
+        total = totals[student]
+        rows.append([*row, total.earned, total.of, total.note])
+    return csv_text([*PERSON, *columns, "total", "of", "note"], rows)
 
 
 def checks_table(found: ClassList) -> str:

@@ -66,12 +66,10 @@ class NameMap:
         return [f"{self.path}, line {one.line}: nothing here is called {one.folder!r}" for one in missing]
 
 
-def read_map(course: Course, path: Path) -> NameMap:
+def read_map(course: Course, path: Path, data: bytes) -> NameMap:
     """Read a CSV file with the columns `folder` (or `id`) and `student` and, optionally, `module`."""
     try:
-        rows = read_csv(path.read_bytes())
-    except OSError as error:
-        raise MapError(f"{path} cannot be read: {error.strerror}") from None
+        rows = read_csv(data)
     except CsvError as error:
         raise MapError(f"{path} {error}") from None
     lines = [_line(course, path, number, row) for number, row in rows]

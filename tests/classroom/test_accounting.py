@@ -244,7 +244,7 @@ def test_policy_best_lists_marks_that_lateness_changed(grade: Grade, tmp_path: P
     options = [folder, "--to", out, "--policy", "best", "--times", tmp_path / "times.csv"]
     first = grade(*options, "--due", "2026-10-02T00:00Z", "--late-penalty", "10%/day")
     assert "2 files: 1 graded, 1 not counted" in first.stderr
-    again = grade(*options, "--resume", "--due", "2026-09-30T12:00Z")
+    again = grade(*options, "--resume", "--due", "2026-09-30T12:00Z", "--yes")
     assert "Final marks that changed only because of lateness:\n  ana 01_tiny: 10 → 9\n" in again.stdout
     third = grade(*options, "--resume", "--due", "2026-09-30T12:00Z")
     assert "because of lateness" not in third.stdout

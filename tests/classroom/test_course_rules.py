@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from grader.classroom.course_rules import EXAMPLES, read_course_rules
+from grader.classroom.marks import Marking
+from grader.classroom.module_rules import ModuleRules, marking_of
 from grader.classroom.rules import Extension, Rules, RulesError
 from grader.core.csv_table import read_csv
 from grader.course.course import Course, read_course
@@ -32,6 +34,12 @@ all = 2026-10-01
 1 = 2026-10-02T12:00:00Z
 """
 ROSTER = "id,name,section\nana,Ana Silva,Mon\nben,Ben Okoro,Tue\ncy,Cy Young,Mon\n"
+
+
+def marking(course: Course) -> Marking:
+    """Return how the first module is marked by the rules of a course."""
+    rules = ModuleRules(read_course_rules(course))
+    return marking_of(course, rules, {course.modules[0].name: rules})
 
 
 @pytest.fixture
@@ -61,15 +69,18 @@ def test_every_key_is_read(small: Course) -> None:
 
 def test_the_example_of_the_documentation_is_valid(course_copy: Course) -> None:
     (text,) = re.findall(r"```toml\n(.*?)```", (ROOT / "docs" / "grading.md").read_text(), re.DOTALL)
-    assert {line.split()[0] for line in text.splitlines() if line and line[0].isalpha()} >= EXAMPLES.keys() - {"due"}
+    assert {line.split()[0] for line in text.splitlines() if line and line[0].isalpha()} >= EXAMPLES.keys() - {
+        "due",
+        "totals",
+    }
     write(course_copy.root, {"course.toml": text, "class.csv": ROSTER.replace("Mon", "Monday")})
-    read_course_rules(course_copy).marking(course_copy)
+    marking(course_copy)
 
 
 def test_every_example_can_be_copied(small: Course) -> None:
     text = "\n".join(EXAMPLES.values()).replace("warm_up", "tiny").replace('"Monday"', '"Mon"')
     write(small.root, {"course.toml": text})
-    read_course_rules(small).marking(small)
+    marking(small)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +136,7 @@ def test_a_folder_and_bytes_that_are_not_text_are_mistakes(small: Course) -> Non
 def test_a_section_that_nobody_is_in_is_refused(small: Course) -> None:
     write(small.root, {"course.toml": 'section = "Fri"\nroster = "class.csv"'})
     with pytest.raises(RulesError, match=r"has no one in section 'Fri'\. Its sections are Mon, Tue"):
-        read_course_rules(small).marking(small)
+        marking(small)
 
 
 def grades(out: Path) -> dict[str, dict[str, str]]:
@@ -148,14 +159,14 @@ def test_options_override_the_course_for_one_run_and_the_run_says_so(grade: Grad
     kept = json.loads((out / "rules.json").read_text())
     assert kept["extended"] == [{"student": "ana", "module": "", "until": "2026-10-08"}]
 
-    second = grade(folder, "--to", out, "--resume", "--late-penalty", "50%/day")
+    second = grade(folder, "--to", out, "--resume", "--late-penalty", "50%/day", "--yes")
     assert "attn: --late-penalty 50%/day overrides course.toml (10%/day)" in second.stderr
     assert grades(out)["ben"]["final"] == "5"
-    third = grade(folder, "--to", out, "--resume")  # the option was for one run
+    third = grade(folder, "--to", out, "--resume", "--yes")  # the option was for one run
     assert "the last run used --late-penalty 50%/day, now course.toml counts" in third.stderr
     assert grades(out)["ben"]["final"] == "9"
 
-    fourth = grade(folder, "--to", out, "--resume", "--due", "tiny=2026-10-02T12:00Z")
+    fourth = grade(folder, "--to", out, "--resume", "--due", "tiny=2026-10-02T12:00Z", "--yes")
     assert (
         "--due tiny=2026-10-02T12:00Z overrides course.toml (2026-10-01T12:00:00+00:00): this run uses" in fourth.stderr
     )

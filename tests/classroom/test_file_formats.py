@@ -10,7 +10,8 @@ import pytest
 
 from grader.classroom.journal import ReportKey, read_journal
 from grader.classroom.marks import Mark
-from grader.classroom.rules import Rules, RulesError, read_rules, rules_text
+from grader.classroom.module_rules import SavedRules
+from grader.classroom.rules import Rules, RulesError, read_rules
 from grader.classroom.store.files import FileStore
 from grader.core.json_record import from_json, to_json
 from grader.core.report import report_from, report_text
@@ -174,7 +175,7 @@ def test_rules_are_written_again_as_they_were(tmp_path: Path) -> None:
     (tmp_path / "rules.json").write_text(RULES)
     rules = read_rules(FileStore(tmp_path))
     assert rules.due == ("2026-10-01", "masks=2026-10-02")
-    assert rules_text(rules) == RULES
+    assert SavedRules(rules).text == RULES
 
 
 @pytest.mark.parametrize("text", ["", "[]", RULES[:50], RULES.replace('"best"', '"worst"')])

@@ -46,8 +46,16 @@ def test_late_work_loses_the_penalty_unless_extended(grade: Grade, tmp_path: Pat
     assert "late by 1 d 1 h: 8 after the penalty" in done.stdout
     assert grades(out)["cy"]["late_s"] == "90000"
     assert grades(out)["cy"]["due"] == "2026-10-01T12:00:00+00:00"
-    # A new due date does not need a new grading.
-    again = grade(handed_in, "--to", out, "--resume", "--due", "2026-10-05")
+    # A new due date does not need a new grading, but someone must want the new marks.
+    before = (out / "grades.csv").read_bytes(), (out / "rules.json").read_bytes()
+    asked = grade(handed_in, "--to", out, "--resume", "--due", "2026-10-05T12:00Z")
+    assert asked.returncode == 2
+    assert (
+        "  ben 01_tiny: 9 → 10\n      due 2026-10-05T12:00:00+00:00, before: 2026-10-01T12:00:00+00:00" in asked.stderr
+    )
+    assert "2 marks would change, although the work did not: not written. To write them, add --yes" in asked.stderr
+    assert before == ((out / "grades.csv").read_bytes(), (out / "rules.json").read_bytes())
+    again = grade(handed_in, "--to", out, "--resume", "--due", "2026-10-05", "--yes")
     assert "5 of 5 are in" in again.stderr
     assert {row["final"] for row in grades(out).values()} == {"10"}
     changed = "Final marks that changed only because of lateness:"
@@ -65,7 +73,7 @@ def test_resume_keeps_the_rules_and_a_new_run_reports_dropped_ones(grade: Grade,
     resumed = grade(handed_in, "--to", out, "--resume")
     assert "as before: --roster" in resumed.stderr
     assert (grades(out)["ana"]["final"], grades(out)["ana"]["name"]) == ("9", "Ana Silva")
-    again = grade(handed_in, "--to", out)
+    again = grade(handed_in, "--to", out, "--yes")
     assert "had --roster, --due, --late-penalty, --file-times, this one does not" in again.stderr
     assert grades(out)["ana"]["final"] == "10"
 

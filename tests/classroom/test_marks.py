@@ -134,13 +134,16 @@ class TestLateness:
 
     def test_files_of_times_are_read_and_checked(self, course: Course, tmp_path: Path) -> None:
         path = write(tmp_path / "more.csv", "id,module,until\nana,softmax,2026-10-01T12:00Z\nBen,,2026-10-01T12:00Z\n")
-        assert read_times(course, path, "until") == {("ana", "01_softmax"): self.DUE, ("ben", ""): self.DUE}
+        assert read_times(course, str(path), path.read_bytes(), "until") == {
+            ("ana", "01_softmax"): self.DUE,
+            ("ben", ""): self.DUE,
+        }
         with pytest.raises(LateError, match="line 2: it needs the columns id and until"):
-            read_times(course, write(tmp_path / "no.csv", "id,date\nana,x\n"), "until")
+            read_times(course, "no.csv", b"id,date\nana,x\n", "until")
         with pytest.raises(LateError, match="line 3: ana has a different until in a line above"):
-            read_times(course, write(tmp_path / "no.csv", "id,until\nana,2026-10-02\nana,2026-10-01\n"), "until")
+            read_times(course, "no.csv", b"id,until\nana,2026-10-02\nana,2026-10-01\n", "until")
         with pytest.raises(LateError, match=r"no\.csv.*there is no module"):
-            read_times(course, write(tmp_path / "no.csv", "id,module,until\nana,x,2026-10-01\n"), "until")
+            read_times(course, "no.csv", b"id,module,until\nana,x,2026-10-01\n", "until")
 
     def test_due_dates_by_module(self, course: Course) -> None:
         due = Deadlines(due=read_due(course, ["2026-10-01T12:00Z", "masks=2026-10-02T12:00Z"]))

@@ -68,6 +68,7 @@ def killed_after_ana(tiny: Path, handed_in: Path, out: Path) -> None:
     with Results(FileStore(out)) as results:
         batch = Batch(course, find_submissions(course, [handed_in / "ana"]).handed_in, results)
         assert len(list(batch.grade(LocalPool(1, allow_unjailed=True)))) == 1
+        batch.release(write=True)
 
 
 def test_a_second_run_with_resume_grades_nothing(grade: Grade, handed_in: Path, tmp_path: Path) -> None:
@@ -110,7 +111,12 @@ def test_a_corrected_test_changes_grades_and_the_changes_are_explained(
     assert "Changed since" not in wrong.stdout
     assert reports(out)["ana"]["score"] == 6.0
     hidden.write_text(good)
-    corrected = grade(handed_in, "--to", out)
+    asked = grade(handed_in, "--to", out)
+    assert asked.returncode == 2
+    assert "  ana 01_tiny: 6 → 10\n      the checks of the module changed" in asked.stderr
+    assert "2 marks would change, although the work did not: not written" in asked.stderr
+    assert (reports(out)["ana"]["score"], grades(out)["ana"]["final"]) == (6.0, "6")
+    corrected = grade(handed_in, "--to", out, "--yes")
     lines = corrected.stdout.splitlines()
     assert "Grades that changed since the last run: 2 (and 1 only in their messages)." in lines
     at = lines.index("  ana 01_tiny: 6 → 10")
@@ -133,7 +139,7 @@ def test_a_killed_and_resumed_regrade_reports_all_changes(
     grade(handed_in, "--to", out)
     hidden.write_text(good)
     killed_after_ana(tiny, handed_in, out)
-    done = grade(handed_in, "--to", out, "--resume")
+    done = grade(handed_in, "--to", out, "--resume", "--yes")
     assert "1 of 4 are in" in done.stderr
     assert {one["submission"] for one in changed_grades(out)} == {"ana", "cy"}
 
@@ -297,7 +303,7 @@ def test_a_restarted_regrade_without_resume_reports_all_changes(
     hidden.write_text(good)
     killed_after_ana(tiny, handed_in, out)
     assert not (out / "grades.csv").exists()
-    grade(handed_in, "--to", out)
+    grade(handed_in, "--to", out, "--yes")
     assert {one["submission"] for one in changed_grades(out)} == {"ana", "cy"}
     grade(handed_in, "--to", out, "--resume")
     assert changed_grades(out) == []  # reported only once

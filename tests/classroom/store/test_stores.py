@@ -15,9 +15,10 @@ from grader.classroom.batch import Batch
 from grader.classroom.decisions import DecisionRecord, Decisions
 from grader.classroom.hand_marks import clear, give
 from grader.classroom.journal import ReportKey
+from grader.classroom.module_rules import SavedRules
 from grader.classroom.overrides import Override, Overrides
 from grader.classroom.results import Results
-from grader.classroom.rules import Rules, read_rules, rules_text
+from grader.classroom.rules import Rules, read_rules
 from grader.classroom.store import ResultsError
 from grader.classroom.store.files import FileStore
 from grader.classroom.store.maintenance import check_store, copy_results
@@ -181,7 +182,7 @@ def test_decisions_and_points_by_hand_are_kept(store: ResultsStore) -> None:
     with Results(store) as results:
         grade(results, {"ana": 8.0, "ben": 10.0})
         results.writer.save_decisions(Decisions((CODE, replace(CODE, student="ben"))))
-        results.writer.put_document(RULES, [rules_text(Rules(undecided="withhold", due=("2026-10-01",)))])
+        results.writer.put_document(RULES, [SavedRules(Rules(undecided="withhold", due=("2026-10-01",))).text])
     assert store.decisions().records == (CODE, replace(CODE, student="ben"))
     assert read_rules(store) == Rules(undecided="withhold", due=("2026-10-01",))
     new = give(store, read_marks(store)[0], 9.5, "so", "2026-10-01", extra=False)
@@ -229,7 +230,7 @@ def test_a_copy_is_the_same_in_every_store(store_of: StoreOf, store: ResultsStor
     with Results(store) as results:
         grade(results, {"ana": 8.0, "ben": 10.0, "cy": 3.0})
         results.writer.save_decisions(Decisions((CODE,)))
-        results.writer.put_document(RULES, [rules_text(Rules(undecided="withhold"))])
+        results.writer.put_document(RULES, [SavedRules(Rules(undecided="withhold")).text])
     with Results(store) as results:
         grade(results, {"ana": 9.0, "ben": 10.0})
         results.write(HOSTILE, report(HOSTILE.student), provenance())
