@@ -11,6 +11,7 @@ from cli.instructor.export.gradescope import gradescope
 from cli.instructor.export.jplag import jplag
 from cli.instructor.export.junit import junit
 from cli.instructor.export.moodle import moodle
+from cli.instructor.export.prairielearn import prairielearn
 
 
 @click.group()
@@ -32,5 +33,5 @@ def export() -> None:
     """
 
 
-for command in (canvas, csv, github, gradescope, jplag, junit, moodle):
+for command in (canvas, csv, github, gradescope, jplag, junit, moodle, prairielearn):
     export.add_command(command)
