@@ -18,14 +18,14 @@ from grader.platforms.container.job import Failure
 HiddenChecks = Literal["summed", "shown"]
 HIDDEN: tuple[HiddenChecks, ...] = ("summed", "shown")
 MOST_BYTES = 1024 * 1024  # PrairieLearn throws larger results away, with the score
+NOTHING_GRADED = "Nothing was graded, so this costs you no attempt."
 SHORTENED = " … (shortened)"
 
 
 def results_of(report: Report, hidden: HiddenChecks) -> dict[str, Any]:
     """Return the results of a report with a score. Work that cannot be loaded is not gradable: it costs no attempt."""
     if report.status == "not_importable" or report.score is None:
-        message = f"{report.file} could not be loaded, so nothing in it was graded.\n\n{report.message}"
-        return not_gradable(message, report.status)
+        return not_gradable(f"{NOTHING_GRADED}\n\n{report.message}", report.status)
     diagnoses = diagnosed(report, public=hidden == "summed")
     return {
         "gradable": True,
