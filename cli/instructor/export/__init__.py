@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from cli.instructor.export.canvas import canvas
+from cli.instructor.export.classroom50 import classroom50
 from cli.instructor.export.csv import csv
 from cli.instructor.export.github import github
 from cli.instructor.export.gradescope import gradescope
@@ -35,5 +36,5 @@ def export() -> None:
     """
 
 
-for command in (canvas, csv, github, gradescope, jplag, junit, moodle, prairielearn):
+for command in (canvas, classroom50, csv, github, gradescope, jplag, junit, moodle, prairielearn):
     export.add_command(command)
