@@ -1,7 +1,6 @@
 """The autograder of Classroom 50: runs the visible checks on a student's repository and writes result.json.
 
-`entry.py` starts it as `python -m grader.platforms.classroom50.autograder BUNDLE`, in the student's checkout. Its checks
-and its grader are those of the bundle, never those of the checkout.
+`entry.py` starts it in the student's checkout. Checks and grader are those of the bundle, never those of the checkout.
 """
 
 from __future__ import annotations
@@ -44,8 +43,8 @@ def main(bundle: Path, checkout: Path) -> int:
 def take_work(module: Module, bundle: Path, checkout: Path, *, required: bool) -> None:
     """Put a student's file of a module in place of the bundle's stub.
 
-    It is where the bundle has it, or at the top of the checkout. A clone says nothing about which of two files is newer:
-    if there is a notebook too, the script counts unless it is still the stub.
+    It is where the bundle has it, or at the top of the checkout. A clone does not say which of two files is newer: if
+    there is a notebook too, the script counts unless it is still the stub.
     """
     stub = module.stub.read_bytes()
     places = [checkout / module.folder.relative_to(bundle), checkout]
