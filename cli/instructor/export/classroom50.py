@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,10 +10,11 @@ from typing import Any
 import click
 
 from cli.ui.arguments import module_named, modules_here
-from cli.ui.class_files import NEW_FOLDER, json_option
+from cli.ui.class_files import NEW_FOLDER, json_option, new_folder
 from cli.ui.here import course_here
 from grader.authoring.bundle import BundleError
-from grader.platforms.classroom50.package import MOST_BYTES, AutograderError, make_autograder
+from grader.classroom.class_list import ExportError
+from grader.platforms.classroom50.package import MOST_BYTES, SLUG, AutograderError, make_autograder
 
 
 @click.command()
@@ -43,15 +43,15 @@ def classroom50(module_name: str, out: Path, as_json: bool) -> None:
     module = module_named(course, module_name)
     if course.is_bundle:
         raise click.UsageError("this is a student's bundle; an autograder needs the full course")
-    existed = out.exists()
+    if not SLUG.fullmatch(out.absolute().name):
+        raise click.UsageError(f"{out.name!r} is no name of an assignment: 2 to 39 small letters, digits or hyphens")
     click.echo("testing it on the solution ...", err=True)
     try:
-        points = make_autograder(course, module, out)
-    except BundleError as error:
+        with new_folder(out) as folder:
+            points = make_autograder(course, module, folder)
+    except (BundleError, ExportError) as error:
         raise click.UsageError(str(error)) from None
     except AutograderError as error:
-        if not existed:
-            shutil.rmtree(out, ignore_errors=True)
         click.echo(f"attn: nothing was written: {error}", err=True)
         sys.exit(3)
     size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
