@@ -20,8 +20,10 @@ from grader.core.json_record import json_text
 from grader.core.report import Report, report_from
 from grader.core.safe_text import plain_name, printable, visible, visible_line
 from grader.course.course import Course
+from grader.platforms.github_actions import error_commands, summary
 from grader.platforms.gradescope.results import GradescopeOptions, results_of, write_results
 from grader.platforms.nbgrader.scores import NotGradedError, scores_of
+from grader.platforms.prairielearn import results as prairielearn
 from tests.cli.conftest import EXECUTABLE
 from tests.conftest import ROOT
 
@@ -114,7 +116,6 @@ def sinks(built: Course, tmp_path_factory: pytest.TempPathFactory) -> Sinks:
     run("canvas", "export", "canvas", out, "--out", root / "canvas.csv")
     run("canvas roster", "export", "canvas", out, "--out", root / "canvas2.csv", "--roster", root / "roster.csv")
     run("junit", "export", "junit", out, "--out", root / "junit.xml")
-    run("github", "export", "github", "results", out, "--out", root / "github")
     run("jplag", "export", "jplag", folder, "-m", "tiny", "--out", root / "jplag")
     for way in ("raises", "name"):
         (course / "modules" / "01_tiny" / "tiny.py").write_text(source_of(WAYS[way], text), newline="")
@@ -124,7 +125,7 @@ def sinks(built: Course, tmp_path_factory: pytest.TempPathFactory) -> Sinks:
     run("profile", "profile", "softmax", cwd=root / "bundle")
     run("profile json", "profile", "softmax", "--json", cwd=root / "bundle")
     assert "look at line 5: total" in found.texts["profile: stdout"]
-    for path in [*out.rglob("*"), *root.glob("*.*"), *(root / "github").rglob("*"), *(root / "jplag").rglob("*.json")]:
+    for path in [*out.rglob("*"), *root.glob("*.*"), *(root / "jplag").rglob("*.json")]:
         if path.is_file() and path != root / "roster.csv":
             found.texts[str(path.relative_to(root))] = path.read_bytes().decode()
     for path in sorted((out / "01_tiny").iterdir()):
@@ -134,12 +135,14 @@ def sinks(built: Course, tmp_path_factory: pytest.TempPathFactory) -> Sinks:
         found.texts[f"gradescope {path.name}"] = (root / "results.json").read_text()
         found.decoded[f"gradescope {path.name}"] = json.loads((root / "results.json").read_text())
         found.decoded[f"report {path.name}"] = report.as_json()
+        found.decoded[f"prairielearn {path.name}"] = json.loads(
+            prairielearn.results_text(prairielearn.results_of(report, "shown"))
+        )
+        found.texts[f"github {path.name}"] = "\n".join([*error_commands(report), summary(report)])
         try:
             found.decoded[f"nbgrader {path.name}"] = [score.comment for score in scores_of(report)]
         except NotGradedError as error:
             found.decoded[f"nbgrader {path.name}"] = str(error)
-    for path in (root / "github").rglob("*.json"):
-        found.decoded[f"github {path.name}"] = json.loads(path.read_text())
     return found
 
 
@@ -172,7 +175,7 @@ def test_cells_of_tables_are_single_lines(sinks: Sinks) -> None:
 
 
 def test_nothing_that_a_platform_decodes_has_a_hidden_character(sinks: Sinks) -> None:
-    assert {name.split()[0] for name in sinks.decoded} == {"report", "gradescope", "github", "nbgrader"}
+    assert {name.split()[0] for name in sinks.decoded} == {"report", "gradescope", "prairielearn", "nbgrader"}
     for name, data in sinks.decoded.items():
         for text in strings_in(data):
             assert [one for one in leaks(text) if one not in ("0xa", "0x9")] == [], (name, text)

@@ -30,7 +30,6 @@ GRADED = {
     "moodle": ["export", "moodle", R, "--out", "../out.csv", "--worksheet", "../sheet.csv"],
     "junit": ["export", "junit", R, "--out", "../out.xml"],
     "junit each": ["export", "junit", R, "--out", "../out", "--each"],
-    "github": ["export", "github", "results", R, "--out", "../out"],
     "grade": ["grade", "../class", "--to", R, "--resume", "--allow-unjailed"],
     "anonymous": ["stats", R, "--anonymous"],
 }
@@ -67,17 +66,17 @@ def bytes_at(name: str, data: bytes = b"\xff\xfe{") -> Fault:
 FAULTS: dict[str, tuple[Fault, list[str], str]] = {
     "class list is a folder": (
         folder_at("reports/grades.json"),
-        ["stats", "mark", "csv", "canvas", "moodle", "junit", "github"],
+        ["stats", "mark", "csv", "canvas", "moodle", "junit"],
         "To write it again, run: attn grade",
     ),
     "class list is damaged": (
         bytes_at("reports/grades.json"),
-        ["stats", "mark", "csv", "canvas", "moodle", "junit", "github"],
+        ["stats", "mark", "csv", "canvas", "moodle", "junit"],
         "To write it again, run: attn grade",
     ),
     "class list is gone": (
         lambda root: (root / "reports" / "grades.json").unlink(),
-        ["mark", "csv", "canvas", "moodle", "junit", "github"],
+        ["mark", "csv", "canvas", "moodle", "junit"],
         "To finish it, run: attn grade",
     ),
     "rules are a folder": (folder_at("reports/rules.json"), ["review", "canvas", "moodle", "grade"], "restore it"),
@@ -93,23 +92,23 @@ FAULTS: dict[str, tuple[Fault, list[str], str]] = {
     ),
     "overrides are a folder": (
         folder_at("reports/overrides.csv"),
-        ["stats", "mark", "csv", "canvas", "moodle", "junit", "github", "grade"],
+        ["stats", "mark", "csv", "canvas", "moodle", "junit", "grade"],
         "restore it from a backup",
     ),
     "overrides are damaged": (
         bytes_at("reports/overrides.csv"),
-        ["stats", "mark", "csv", "canvas", "moodle", "junit", "github", "grade"],
+        ["stats", "mark", "csv", "canvas", "moodle", "junit", "grade"],
         "restore it from a backup",
     ),
     "journal is a folder": (folder_at("reports/journal.jsonl"), ["mark", "grade"], "or name another folder"),
     "a report is a folder": (
         folder_at("reports/01_tiny/ana.json"),
-        ["stats", "review", "junit", "github", "moodle"],
+        ["stats", "review", "junit", "moodle"],
         ". ",
     ),
     "a report is damaged": (
         bytes_at("reports/01_tiny/ana.json"),
-        ["stats", "review", "junit", "github", "moodle"],
+        ["stats", "review", "junit", "moodle"],
         "--resume",
     ),
     "the output is a folder": (
@@ -119,7 +118,7 @@ FAULTS: dict[str, tuple[Fault, list[str], str]] = {
     ),
     "the folder of the output is a file": (
         bytes_at("out"),
-        ["junit each", "github"],
+        ["junit each"],
         "../out",
     ),
     "the worksheet is a folder": (folder_at("sheet.csv"), ["moodle"], "is a directory"),
@@ -209,7 +208,7 @@ def without_room() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
 
-@pytest.mark.parametrize("name", ["mark", "csv", "canvas", "moodle", "junit", "junit each", "github", "grade"])
+@pytest.mark.parametrize("name", ["mark", "csv", "canvas", "moodle", "junit", "junit each", "grade"])
 def test_a_full_disk_is_one_sentence_and_changes_nothing(root: Path, name: str) -> None:
     before = {path: path.read_bytes() for path in (root / "reports").rglob("*.*") if path.is_file()}
     done = subprocess.run(

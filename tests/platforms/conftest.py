@@ -114,10 +114,5 @@ def valid_results() -> Validate:
 
 
 @pytest.fixture(scope="session")
-def valid_runner() -> Validate:
-    return validator(HERE / "runner.schema.json")
-
-
-@pytest.fixture(scope="session")
 def valid_report() -> Validate:
     return validator(ROOT / "docs" / "report.schema.json")

@@ -21,8 +21,10 @@ from grader.complexity.cost import Speed, as_timing
 from grader.core.report import Report
 from grader.course.course import Course
 from grader.grading.grade import grade
-from grader.platforms.gradescope.autograder import Settings, container_mb, worker_mb
-from grader.platforms.gradescope.package import REQUIREMENTS, TORCH, AutograderError, make_autograder, try_autograder
+from grader.platforms.container.files import REQUIREMENTS, TORCH
+from grader.platforms.container.job import container_mb, worker_mb
+from grader.platforms.gradescope.autograder import Settings
+from grader.platforms.gradescope.package import AutograderError, make_autograder, try_autograder
 from grader.platforms.gradescope.results import GradescopeOptions, results_of, value_at
 from grader.sandbox.jail.seccomp import numbers
 from grader.sandbox.jail.tiers import WORKER_UID
@@ -389,6 +391,6 @@ def test_the_memory_of_a_container_is_read(
     if text is not None:
         (tmp_path / "memory.max").write_text(text)
     monkeypatch.setattr(
-        "grader.platforms.gradescope.autograder._LIMITS", (str(tmp_path / "nothing"), str(tmp_path / "memory.max"))
+        "grader.platforms.container.job._LIMITS", (str(tmp_path / "nothing"), str(tmp_path / "memory.max"))
     )
     assert container_mb() == megabytes

@@ -27,7 +27,6 @@ COMMANDS = [
     "export csv REPORTS --out OUT --checks --anonymous",
     "export canvas REPORTS --out OUT --roster ROSTER",
     "export junit REPORTS --out OUT",
-    "export github results REPORTS --out OUT",
 ]
 
 

@@ -7,45 +7,19 @@ process dies.
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import shutil
-import signal
 import sys
 import time
-import traceback
-from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
-from tempfile import TemporaryDirectory
+from pathlib import Path
 from typing import Any
 
 from grader.core.json_record import from_json, to_json
-from grader.core.report import Report
-from grader.course.course import Course, read_course
-from grader.course.module import Backend, Module
-from grader.grading.pool import grade_in_pool
-from grader.grading.workers import NoJailError
-from grader.platforms.gradescope.results import NOT_GRADED, GradescopeOptions, failed, results_of, write_results
-from grader.sandbox.jail.limits import MEMORY_BYTES, MEMORY_VARIABLE
-from grader.submission.archive import MAX_FILES, SIZE_LIMITS, UnreadableError, is_hidden_name
-from grader.submission.finder import find_submissions
-from grader.submission.identity import Identity
-from grader.submission.submission import FilePlace, SubmissionRef, SubmittedFile
+from grader.platforms.container.files import COURSE
+from grader.platforms.container.job import Failure, Job, run_job
+from grader.platforms.gradescope.results import GradescopeOptions, failed, results_of, write_results
 
 SETTINGS = "autograder.json"
-COURSE = "course"
-NO_JAIL = "This machine has no jail to run submitted code in, so nothing was run. Your course staff can fix this."
-NOTHING = "contains neither a script (.py) nor a notebook (.ipynb)"
-STUDENT = "submission"
-# Our deadline is this long before the platform's, at which a submission gets a 0 without a reason.
-MARGIN_SECONDS = 45.0
-# Measured memory of the grading itself, in MiB. A worker may have the rest of the container's memory.
-GRADING_MB: dict[Backend, int] = {"numpy": 224, "torch": 576}
-LEAST_MB = 128
-_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
 @dataclass(frozen=True)
@@ -69,116 +43,18 @@ def read_settings(path: Path) -> Settings:
     return from_json(Settings, {**data, "options": data})
 
 
-class OutOfTimeError(Exception):
-    """The platform's time is nearly up."""
-
-
 def main(root: Path) -> int:
     """Grade the submission in ROOT/submission; return 0 if it has a score, and 3 if not."""
     started = time.monotonic()
-    results = root / "results" / "results.json"
-    try:
-        settings = read_settings(root / "source" / SETTINGS)
-        report = grade_folder(root / "source" / COURSE, root / "submission", settings)
-    except NoJailError:
-        data = failed(f"{NOT_GRADED}\n\n{NO_JAIL}", "no_jail")
-    except OutOfTimeError:
-        data = failed(f"{NOT_GRADED}\n\nThe machine was too slow: the time for one submission is up.", "out_of_time")
-    except Exception:  # noqa: BLE001 - any other error is the grader's fault, not the student's
-        sys.stderr.write(traceback.format_exc())  # Gradescope keeps it for the instructor
-        data = failed(NOT_GRADED, "grader_fault")
+    source = root / "source"
+    settings = read_settings(source / SETTINGS)
+    outcome = run_job(Job(source / COURSE, root / "submission", settings.module, settings.minutes))
+    if isinstance(outcome, Failure):
+        data = failed(outcome.message, outcome.status)
     else:
-        data = results_of(report, settings.options, seconds=time.monotonic() - started)
-        sys.stderr.write(f"{report.module}: {report.status}, {report.score} of {report.max_score:g} points, ")
-        sys.stderr.write(f"sandbox {report.sandbox}{', needs review' if report.needs_review else ''}\n")
-        for detail in dict.fromkeys(check.detail for check in report.checks if report.score is None and check.detail):
-            sys.stderr.write(detail + "\n")
-    write_results(results, data)
+        data = results_of(outcome, settings.options, seconds=time.monotonic() - started)
+    write_results(root / "results" / "results.json", data)
     return 0 if "score" in data else 3
-
-
-def grade_folder(course_root: Path, folder: Path, settings: Settings) -> Report:
-    """Grade the submission of one student by the visible and the hidden checks."""
-    with contextlib.suppress(OSError):  # in addition to the jail: keep the user of the workers out of the course
-        course_root.chmod(0o700)
-    course = read_course(course_root)
-    module = course.module(settings.module)
-    room = worker_mb(module.backend, container_mb())
-    if room is not None:
-        os.environ.setdefault(MEMORY_VARIABLE, str(room))
-    with (
-        TemporaryDirectory(prefix="attn-") as scratch,
-        _deadline(settings.minutes * 60 - MARGIN_SECONDS),
-        closing(grade_in_pool(course, [handed_in_at(course, module, folder, Path(scratch))], 1)) as graded,
-    ):
-        return next(graded).report
-
-
-def handed_in_at(course: Course, module: Module, folder: Path, scratch: Path) -> SubmissionRef:
-    """Return the submission that counts in a folder of one student, however the folder is laid out.
-
-    The folder is copied to one that is laid out like a class of one student, so that no file name is mistaken for the
-    name of another student.
-    """
-    student_folder = scratch / STUDENT
-    student_folder.mkdir()
-    for path in _handed_in_files(folder):
-        if path.is_symlink() or path.is_file():
-            target = student_folder / path.relative_to(folder)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(path, target, follow_symlinks=False)
-    found = find_submissions(course, [scratch], module, "latest").handed_in
-    if found:
-        return found[0]
-    problem = f"your submission {NOTHING}. Submit {module.slug}.py or {module.slug}.ipynb"
-    nothing = FilePlace(student_folder, PurePosixPath(module.slug))
-    return SubmissionRef(SubmittedFile(Identity(STUDENT), module, nothing, problem=problem), ())
-
-
-def _handed_in_files(folder: Path) -> Iterator[Path]:
-    """Yield the scripts, notebooks and archives below a folder, in order. Links are not followed."""
-    count = 0
-    for parent, folders, files in os.walk(folder, followlinks=False):
-        folders[:] = sorted(name for name in folders if not is_hidden_name(name))
-        for name in sorted(files):
-            count += 1
-            if count > MAX_FILES * 100:
-                raise UnreadableError("has too many files")
-            if not is_hidden_name(name) and Path(name).suffix.lower() in SIZE_LIMITS:
-                yield Path(parent, name)
-
-
-def container_mb() -> int | None:
-    """Return how much memory this container has, in MiB; None if the system does not say."""
-    for name in _LIMITS:
-        with contextlib.suppress(OSError, ValueError):
-            limit = int(Path(name).read_text()) >> 20
-            return limit if limit < 1 << 30 else None  # a huge number stands for no limit
-    return None
-
-
-def worker_mb(backend: Backend, container: int | None) -> int | None:
-    """Return how much of a container's memory a worker may have, in MiB; None for the usual amount."""
-    if container is None:
-        return None
-    room = max(LEAST_MB, container - GRADING_MB[backend])
-    return room if room < MEMORY_BYTES >> 20 else None
-
-
-@contextlib.contextmanager
-def _deadline(seconds: float) -> Iterator[None]:
-    """Raise OutOfTimeError in the body once the time is up."""
-
-    def on_alarm(*_: object) -> None:
-        raise OutOfTimeError
-
-    before = signal.signal(signal.SIGALRM, on_alarm)
-    signal.setitimer(signal.ITIMER_REAL, max(1.0, seconds))
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 if __name__ == "__main__":

@@ -18,10 +18,6 @@ from grader.core.report import CostResult, Report
 HiddenVisibility = Literal["after_published", "after_due_date", "hidden"]
 SIZE = 64
 VISIBILITIES = ("after_published", "after_due_date", "hidden")
-NOT_GRADED = (
-    "This submission was not graded and has no score. The autograder or its machine failed, not your code. "
-    "Your course staff can run it again."
-)
 _SUPERSCRIPT = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 _FACTOR = re.compile(r"\(?(?P<number>\d+(?:/\d+)?)\)?|[A-Za-z_]\w*?(?P<power>[⁰¹²³⁴⁵⁶⁷⁸⁹]*)")
 
@@ -35,9 +31,7 @@ class GradescopeOptions:
 
 
 def results_of(report: Report, options: GradescopeOptions, *, seconds: float | None = None) -> dict[str, Any]:
-    """Return the results of a report. A report without a score gives those of a failed autograder, without a score."""
-    if report.score is None:
-        return failed(f"{NOT_GRADED}\n\n{report.message}".strip(), report.status)
+    """Return the results of a report that has a score."""
     data: dict[str, Any] = {
         "score": report.score,
         "output": _output(report),

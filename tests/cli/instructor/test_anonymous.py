@@ -71,7 +71,6 @@ COMMANDS: dict[str, list[str]] = {
     "checks": ["export", "csv", "{reports}", "--out", "{out}/c.csv", "--checks"],
     "junit": ["export", "junit", "{reports}", "--out", "{out}/j.xml"],
     "junit each": ["export", "junit", "{reports}", "--out", "{out}/each", "--each"],
-    "github": ["export", "github", "results", "{reports}", "--out", "{out}/gh"],
 }
 
 

@@ -1,0 +1,1 @@
+"""Classroom 50: a bundle with the visible checks for its runner, and its result.json."""

@@ -1,0 +1,1 @@
+"""PrairieLearn: a question with an external grader, and its results."""
