@@ -25,6 +25,7 @@ _TOKEN = _of(3, 4, 0, 0)
 _PHI_K = np.array([[1, 1], [3, 0]])
 _FEATURES = (Q + 1.0) @ (K + 1.0).T
 _LINEAR = _FEATURES / _FEATURES.sum(axis=1, keepdims=True)
+_PHI_9 = [np.where(x > 0, x + 1, np.exp(np.minimum(x, 0))) for x in (_of(9, 0), _of(9, -9), _of(-9, 9))]
 _CORNERS = np.array([[0, 0], [4, 0], [0, 4]])
 
 CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
@@ -69,10 +70,17 @@ CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
         "the weights are .4683, .4683 and .0634": _share(2, 2, 0),
     },
     "05_torch_attention": {
-        "rises from .5 to 1": [_share(0, 0)[0], _share(16, 0)[0].round(4)],
-        "the typical size, 22.63": [np.sqrt(512)],
-        "the smaller weight is about 1.5e−10": [_share(np.sqrt(512), 0)[1] * 1e10, -10],
-        "the smaller weight is .2689, and the slope is .1966": [_share(1, 0)[1], _share(1, 0).prod()],
+        "rises from .5 to 1. Its slope falls from .25": [0.5, _share(16, 0)[0].round(4), _share(0, 0).prod()],
+        "the typical score is 22.63, and the typical difference of *two* scores is 32": [
+            np.sqrt(512),
+            np.sqrt(512 + 512),
+        ],
+        "the smaller of two such weights is about 1.3e−14": [_share(32, 0)[1] * 1e14, -14],
+        "Divided by 22.63, the scores differ by 1.41": [np.sqrt(512), 32 / np.sqrt(512)],
+        "the smaller weight is .1956, and the slope is .1573": [
+            _share(np.sqrt(2), 0)[1],
+            _share(np.sqrt(2), 0).prod(),
+        ],
         "12 layers of 12 heads and 1024 tokens in float32, the weights alone take 576 MiB": [
             *(12, 12, 1024, 32),
             12 * 12 * 1024**2 * 4 / 2**20,
@@ -101,6 +109,7 @@ CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
         "1, .5, .25 and .125: each is half of the one before": 16.0 ** (-np.arange(0, 8, 2) / 8),
         "about 50.27 positions": [2 * np.pi / 16.0 ** (-6 / 8)],
         "1.75 and .75. They differ by 1": [2 - 0.25, 2 - 5 * 0.25, 1],
+        "it leaves 28 % for tokens more than one step away": [100 * _share(-1.5, -1, -0.5, 0, 0.75)[:3].sum()],
         "the weights are .7311 and .2689": _share(1.75, 0.75),
     },
     "09_kv_cache": {
@@ -112,6 +121,7 @@ CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
         "the factor is $e^{-1}$ = .3679, and $l$ is 1.7358": [-1, np.exp(-1), 2 * np.exp(-1) + 1],
         "1 / 1.7358 = .5761": [1, 2 * np.exp(-1) + 1, _share(0, 0, 1)[2]],
         "3 · 3 = 9 tiles, the last ones smaller. 1 + 2 + 3 = 6 are computed": [3, 3, 9, 1, 2, 3, np.tri(3).sum()],
+        "with tiles of 128 keys, 1 for every 256": [128, 1, 2 * 128],
         "$e^{-2}$ = .1353: $l$ is 3 · .1353 + 1 = 1.4060": [
             *(-2, np.exp(-2), 3, np.exp(-2), 1),
             3 * np.exp(-2) + 1,
@@ -119,6 +129,12 @@ CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
     },
     "11_efficient_attention": {
         "all weights are between .17 and .23": [_LINEAR.min(), _LINEAR.max()],
+        "Take the query (9, 0) and the keys (9, −9) and (−9, 9): the weights are about 10 : 1": [
+            *(9, 0, 9, -9, -9, 9),
+            (_PHI_9[0] @ _PHI_9[1]) / (_PHI_9[0] @ _PHI_9[2]),
+            1,
+        ],
+        "With the exponential they are $e^{162}$ : 1": [9 * 9 - -9 * 9, 1],
         "1 + 2 + 3 + 3 + 3 + 3 = 15, and 21 without a window": [1, 2, 3, 3, 3, 3, 1 + 2 + 4 * 3, np.tri(6).sum()],
         "the products are 3 and 3, so the output is the mean, 6": [*_PHI_K @ _of(1, 2), _of(4, 8).mean()],
         "is (28, 4), the sum of features is (4, 1)": [*_of(4, 8) @ _PHI_K, *_PHI_K.sum(axis=0)],
@@ -142,6 +158,11 @@ CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
         "that key takes .1035": [_share(0.5, 0.5, 0, 1, 0.5, 0)[5]],
         "300 / 64 is rounded up to 5, so there are 5 · 3 = 15 programs": [300, 64, np.ceil(300 / 64), 5, 3, 15],
         "has the rows 256 to 319, and 20 of them": [4 * 64, 5 * 64 - 1, 5 * 64 - 300],
+        "keeps 10 bits after the leading one": [10],
+        "off by up to 1 in 2048, and a product by up to about 1 in 1024": [
+            *(1, 1 / 2.0**-11),
+            *(1, 1 / ((1 + 2.0**-11) ** 2 - 1)),
+        ],
         "each true key has .25 and not .5": [_share(0, 0, 0, 0)[0], _share(0, 0)[0]],
         "$e^{-5} / (2 + 2 e^{-5})$ = .0033": [-5, 2, 2, -5, _share(-5, -5, 0, 0)[0]],
         "That is 1 + 2 + 3 + 4 = 10 of 16": [1, 2, 3, 4, np.tri(4).sum(), 4 * 4],
