@@ -220,8 +220,8 @@ if __name__ == "__main__":
 # ## Use: sure and wrong
 #
 # The same training, four times. The loss is 1 minus the weight, or minus its logarithm. The scores are as they are, or
-# 8 times as large: as if vectors of width 64 were not scaled. At the start of the last two runs, *The* and *on* are sure,
-# and wrong. Which of the four runs is stuck? Guess first.
+# 8 times as large: as if vectors of width 64 were not scaled. At the start of the last two runs, *The* and *on* are
+# sure, and wrong. Which of the four runs is stuck? Guess first.
 
 # %%
 if __name__ == "__main__":
