@@ -28,6 +28,11 @@ _LINEAR = _FEATURES / _FEATURES.sum(axis=1, keepdims=True)
 _PHI_9 = [np.where(x > 0, x + 1, np.exp(np.minimum(x, 0))) for x in (_of(9, 0), _of(9, -9), _of(-9, 9))]
 _CORNERS = np.array([[0, 0], [4, 0], [0, 4]])
 
+_FIRST = _of(1, 1, 0, 0) / 2
+_SECOND = (_FIRST * np.exp(-0.5) + _of(0, 0, np.exp(-1), 1)) / (2 * np.exp(-0.5) + np.exp(-1) + 1)
+_DIVIDED = (_SECOND + np.exp(-0.5) / 2) / (3 * np.exp(-0.5) + np.exp(-1) + 1)  # row on, divided in every tile
+_EYE = 20 * np.eye(12) + 1  # the features of wide keys
+
 CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
     "01_softmax": {
         "2, −1, 1 become 1, −.5, .5": [*_MIXED, *_MIXED / _MIXED.sum()],
@@ -92,6 +97,7 @@ CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
         "and .27 for The and on in head 1": [weights(Q[:, 2:], K[:, 2:])[1].max(), 1],
         "7 = 1 · 4 + 3": [1 * 4 + 3, 7 // 4, 4, 7 % 4],
         "Four layers of 8 · 8 + 8 are 288 parameters": [8, 8, 8, 4 * (8 * 8 + 8)],
+        "For a width of 512, the projections are the larger part up to 1024": [512, 8 * 512**2 / (4 * 512)],
         "each half is 2. Divided by the root of 2, it is 1.4142": [2 * 2 / 2, 2, 2 / np.sqrt(2)],
     },
     "07_gpu_path": {
@@ -102,6 +108,10 @@ CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
         "128 · 16 · 16 = 32768 is below 65504": [128, 16, 16, 128 * 16 * 16, float(np.finfo(np.float16).max)],
         "With features of 32 it would be 131072": [32, 128 * 32 * 32],
         "by the root of 128, it is about 11585": [128, 128 * 32 * 32 / np.sqrt(128)],
+        "1 MiB of bools for n = 1024, twice the output. Some kernels also make a float copy of it, 4 MiB": [
+            *(1024**2 / 2**20, 1024, 1024**2 * 4 / 2**20),
+        ],
+        "102400 is 25 · 4096": [25 * 4096, 25, 4096],
         "16 MiB. That is more than the output": [4096**2 / 2**20],
     },
     "08_positions": {
@@ -115,10 +125,15 @@ CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
     "09_kv_cache": {
         "The rows allow 5, 6 and 7 keys: 18 entries of 21": [4 + 1, 4 + 2, 4 + 3, 5 + 6 + 7, 3 * 7],
         "2 · 2 · 2 · 10 · 8 · 2 = 1280 bytes": [2, 2, 2, 10, 8, 2, 2 * 2 * 2 * 10 * 8 * 2],
+        "37: their caches take 358 GB, and those of 36 texts 348 GB": [
+            *(37, 37 * 9663676416 / 1e9),
+            *(36, 36 * 9663676416 / 1e9),
+        ],
         "query heads 2 and 3 share key-value head 1": [2, 3, 3 // (6 // 3)],
     },
     "10_flash_attention": {
         "the factor is $e^{-1}$ = .3679, and $l$ is 1.7358": [-1, np.exp(-1), 2 * np.exp(-1) + 1],
+        "It becomes (.1320, .1320, .1399, .2167). The sum is .6206, not 1": [*_DIVIDED, _DIVIDED.sum(), 1],
         "1 / 1.7358 = .5761": [1, 2 * np.exp(-1) + 1, _share(0, 0, 1)[2]],
         "3 · 3 = 9 tiles, the last ones smaller. 1 + 2 + 3 = 6 are computed": [3, 3, 9, 1, 2, 3, np.tri(3).sum()],
         "with tiles of 128 keys, 1 for every 256": [128, 1, 2 * 128],
@@ -139,6 +154,7 @@ CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
         "the products are 3 and 3, so the output is the mean, 6": [*_PHI_K @ _of(1, 2), _of(4, 8).mean()],
         "is (28, 4), the sum of features is (4, 1)": [*_of(4, 8) @ _PHI_K, *_PHI_K.sum(axis=0)],
         "(1 · 28 + 2 · 4) / (1 · 4 + 2 · 1) = 36 / 6 = 6": [1, 28, 2, 4, 1, 4, 2, 1, 36, 6, 6],
+        "it finds all 12, each with a weight of .4414": [12, (_EYE[0] @ _EYE[0]) / (_EYE[0] @ _EYE.T).sum()],
         "Each layer reaches 4 positions further: 3 layers": [5 - 1, 12 / 4],
     },
     "12_transformer": {
