@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from docs.figures.charts import Axes, heat_map, plot
+from docs.figures.charts import Axes, heat_map, plot, short
 from docs.figures.drawing import Drawing
 from tests.modules.lessons import TOKENS, K, Q, V, weights
+from tests.modules.test_lesson_loop_attention import WORDS, mixed
 
 
 def pipeline() -> str:
@@ -52,10 +53,30 @@ def scaling() -> str:
         ticks_x={1: "1", 16: "16", 64: "64", 128: "128"},
         ticks_y={0.5: ".5", 0.75: ".75", 1.0: "1"},
         label_x="width of queries and keys",
-        label_y="weight of the larger of two typical scores",
+        label_y="larger weight of two scores that are one typical score apart",
         styles=("line-b thick", "line-a thick"),
     )
     return d.svg()
 
 
-FIGURES = {"pipeline": pipeline, "scaling": scaling}
+def bank() -> str:
+    """The word bank moves towards river or towards money."""
+    d = Drawing(520, 330, "Bank takes from river, or from money")
+    axes = Axes((60, 30, 440, 280), (0, 2.4), (0, 2.2))
+    d.line([(60, 30), (60, 280), (440, 280)])
+    d.text(250, 316, "water", "dim")
+    d.text(66, 22, "money", "dim", "start")
+    start = axes.at(*WORDS["bank"])
+    for other in ("river", "money"):
+        end = mixed(other)
+        place, found = axes.at(*WORDS[other]), axes.at(*end)
+        d.dot(*place, "a", 5)
+        d.text(place[0] + 10, place[1] - 8, other, anchor="start", size=13)
+        d.line([start, found], "line-b thick", arrow=True)
+        d.text(found[0] + 12, found[1] + 4, f"with {other}: ({short(end[0], 2)}, {short(end[1], 2)})", "dim", "start", 12)
+    d.dot(*start, "b", 6)
+    d.text(start[0] + 12, start[1] - 8, "bank", anchor="start", size=13)
+    return d.svg()
+
+
+FIGURES = {"bank": bank, "pipeline": pipeline, "scaling": scaling}

@@ -55,6 +55,8 @@ def hull() -> str:
             "end" if left else "start",
             12,
         )
+    for place in places:  # where other weights would put the output: anywhere inside
+        d.line([axes.at(*(float(x) for x in WORD_VALUES.mean(axis=0))), place], "line-faint")
     end = axes.at(*(float(x) for x in share @ WORD_VALUES))
     d.dot(*end, "b", 6)
     d.text(end[0] - 6, end[1] - 14, "output", anchor="end", size=13)

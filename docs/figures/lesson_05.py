@@ -51,15 +51,15 @@ def saturation() -> str:
     d = Drawing(680, 300, "A softmax that is sure hardly changes any more")
     gap = np.linspace(0, 16, 65)
     weight = 1 / (1 + np.exp(-gap))
-    curves = {"weight": (gap, weight), "slope, 4 times": (gap, 4 * weight * (1 - weight))}
+    curves = {"weight": (gap, weight), "slope": (gap, weight * (1 - weight))}
     plot(
         d,
         Axes((60, 40, 520, 240), (0, 16), (0, 1)),
         curves,
         ticks_x={0: "0", 4: "4", 8: "8", 12: "12", 16: "16"},
-        ticks_y={0: "0", 0.5: ".5", 1: "1"},
+        ticks_y={0: "0", 0.25: ".25", 0.5: ".5", 1: "1"},
         label_x="difference of the two scores",
-        label_y="weight of the first key",
+        label_y="the weight of the first key, and its slope",
         styles=("line-a thick", "line-b thick"),
     )
     return d.svg()

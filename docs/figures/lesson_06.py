@@ -49,7 +49,7 @@ def two_heads() -> str:
     }
     for number, (title, share) in enumerate(heads.items()):
         names = TOKENS if number == 0 else ()
-        heat_map(d, 60 + 275 * number, 70, share, names, TOKENS, title=title, largest=0.6, css="abb"[number])
+        heat_map(d, 60 + 275 * number, 70, share, names, TOKENS, title=title, largest=0.6, css="cab"[number])
     return d.svg()
 
 

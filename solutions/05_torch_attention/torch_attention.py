@@ -226,24 +226,44 @@ if __name__ == "__main__":
 # ## Use: attention learns to look back
 #
 # Gradient descent changes only the queries and keys. Each token should look at the token before it (and *The* at
-# itself). The loss is minus the logarithm of the weight that should be 1, averaged over the tokens. Change the number
-# of steps or their size, or leave out the division in your layer. Does it still learn as fast?
+# itself). The loss is minus the logarithm of the weight that should be 1, averaged over the tokens.
 
 # %%
 if __name__ == "__main__":
-    layer = ScaledDotProductAttention(4)
-    learnt_q, learnt_k = q.clone().requires_grad_(), k.clone().requires_grad_()
-    steps = torch.optim.SGD([learnt_q, learnt_k], lr=1.0)
     before = [0, 0, 1, 2, 3]  # the token that each token should look at
-    for step in range(201):
-        weights = layer(learnt_q, learnt_k, v)[1]
-        loss = -weights[range(5), before].log().mean()
-        if step % 50 == 0:
-            shares = "  ".join(f"{t} {weights[i, before[i]].item():.2f}" for i, t in enumerate(tokens))
-            print(f"step {step:>3}: loss {loss.item():.3f}   {shares}")
-        steps.zero_grad()
-        loss.backward()
-        steps.step()
+
+    def look_back(loss_of, sharpness=1, every=50):
+        """Train copies of the queries and keys for 200 steps, print the weights that should be 1, return both."""
+        learned_q, learned_k = q.clone().requires_grad_(), k.clone().requires_grad_()
+        steps = torch.optim.SGD([learned_q, learned_k], lr=1.0)
+        for step in range(201):
+            weights = ScaledDotProductAttention(4)(sharpness * learned_q, learned_k, v)[1]
+            right = weights[range(5), before]
+            loss = loss_of(right).mean()
+            if step % every == 0:
+                shares = "  ".join(f"{token} {weight:.2f}" for token, weight in zip(tokens, right, strict=True))
+                print(f"step {step:>3}: loss {loss.item():.3f}   {shares}")
+            steps.zero_grad()
+            loss.backward()
+            steps.step()
+        return learned_q.detach(), learned_k.detach()
+
+    learned_q, learned_k = look_back(lambda weight: -weight.log())
+
+# %% [markdown]
+# ## Use: sure and wrong
+#
+# The same training, four times. The loss is 1 minus the weight, or minus its logarithm. The scores are as they are, or
+# 8 times as large: as if vectors of width 64 were not scaled. At the start of the last two runs, *The* and *on* are
+# sure, and wrong. Which of the four runs is stuck? Guess first.
+
+# %%
+if __name__ == "__main__":
+    losses = {"1 - weight": lambda weight: 1 - weight, "-log(weight)": lambda weight: -weight.log()}
+    for sharpness in (1, 8):
+        for name, loss_of in losses.items():
+            print(f"loss {name}, scores times {sharpness}")
+            look_back(loss_of, sharpness, every=100)
 
 # %% [markdown]
 # ## Use: what dropout does on average

@@ -25,7 +25,13 @@ _TOKEN = _of(3, 4, 0, 0)
 _PHI_K = np.array([[1, 1], [3, 0]])
 _FEATURES = (Q + 1.0) @ (K + 1.0).T
 _LINEAR = _FEATURES / _FEATURES.sum(axis=1, keepdims=True)
+_PHI_9 = [np.where(x > 0, x + 1, np.exp(np.minimum(x, 0))) for x in (_of(9, 0), _of(9, -9), _of(-9, 9))]
 _CORNERS = np.array([[0, 0], [4, 0], [0, 4]])
+
+_FIRST = _of(1, 1, 0, 0) / 2
+_SECOND = (_FIRST * np.exp(-0.5) + _of(0, 0, np.exp(-1), 1)) / (2 * np.exp(-0.5) + np.exp(-1) + 1)
+_DIVIDED = (_SECOND + np.exp(-0.5) / 2) / (3 * np.exp(-0.5) + np.exp(-1) + 1)  # row on, divided in every tile
+_EYE = 20 * np.eye(12) + 1  # the features of wide keys
 
 CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
     "01_softmax": {
@@ -69,10 +75,17 @@ CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
         "the weights are .4683, .4683 and .0634": _share(2, 2, 0),
     },
     "05_torch_attention": {
-        "rises from .5 to 1": [_share(0, 0)[0], _share(16, 0)[0].round(4)],
-        "the typical size, 22.63": [np.sqrt(512)],
-        "the smaller weight is about 1.5e−10": [_share(np.sqrt(512), 0)[1] * 1e10, -10],
-        "the smaller weight is .2689, and the slope is .1966": [_share(1, 0)[1], _share(1, 0).prod()],
+        "rises from .5 to 1. Its slope falls from .25": [0.5, _share(16, 0)[0].round(4), _share(0, 0).prod()],
+        "the typical score is 22.63, and the typical difference of *two* scores is 32": [
+            np.sqrt(512),
+            np.sqrt(512 + 512),
+        ],
+        "the smaller of two such weights is about 1.3e−14": [_share(32, 0)[1] * 1e14, -14],
+        "Divided by 22.63, the scores differ by 1.41": [np.sqrt(512), 32 / np.sqrt(512)],
+        "the smaller weight is .1956, and the slope is .1573": [
+            _share(np.sqrt(2), 0)[1],
+            _share(np.sqrt(2), 0).prod(),
+        ],
         "12 layers of 12 heads and 1024 tokens in float32, the weights alone take 576 MiB": [
             *(12, 12, 1024, 32),
             12 * 12 * 1024**2 * 4 / 2**20,
@@ -84,6 +97,7 @@ CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
         "and .27 for The and on in head 1": [weights(Q[:, 2:], K[:, 2:])[1].max(), 1],
         "7 = 1 · 4 + 3": [1 * 4 + 3, 7 // 4, 4, 7 % 4],
         "Four layers of 8 · 8 + 8 are 288 parameters": [8, 8, 8, 4 * (8 * 8 + 8)],
+        "For a width of 512, the projections are the larger part up to 1024": [512, 8 * 512**2 / (4 * 512)],
         "each half is 2. Divided by the root of 2, it is 1.4142": [2 * 2 / 2, 2, 2 / np.sqrt(2)],
     },
     "07_gpu_path": {
@@ -94,6 +108,10 @@ CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
         "128 · 16 · 16 = 32768 is below 65504": [128, 16, 16, 128 * 16 * 16, float(np.finfo(np.float16).max)],
         "With features of 32 it would be 131072": [32, 128 * 32 * 32],
         "by the root of 128, it is about 11585": [128, 128 * 32 * 32 / np.sqrt(128)],
+        "1 MiB of bools for n = 1024, twice the output. Some kernels also make a float copy of it, 4 MiB": [
+            *(1024**2 / 2**20, 1024, 1024**2 * 4 / 2**20),
+        ],
+        "102400 is 25 · 4096": [25 * 4096, 25, 4096],
         "16 MiB. That is more than the output": [4096**2 / 2**20],
     },
     "08_positions": {
@@ -101,17 +119,24 @@ CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
         "1, .5, .25 and .125: each is half of the one before": 16.0 ** (-np.arange(0, 8, 2) / 8),
         "about 50.27 positions": [2 * np.pi / 16.0 ** (-6 / 8)],
         "1.75 and .75. They differ by 1": [2 - 0.25, 2 - 5 * 0.25, 1],
+        "it leaves 28 % for tokens more than one step away": [100 * _share(-1.5, -1, -0.5, 0, 0.75)[:3].sum()],
         "the weights are .7311 and .2689": _share(1.75, 0.75),
     },
     "09_kv_cache": {
         "The rows allow 5, 6 and 7 keys: 18 entries of 21": [4 + 1, 4 + 2, 4 + 3, 5 + 6 + 7, 3 * 7],
         "2 · 2 · 2 · 10 · 8 · 2 = 1280 bytes": [2, 2, 2, 10, 8, 2, 2 * 2 * 2 * 10 * 8 * 2],
+        "37: their caches take 358 GB, and those of 36 texts 348 GB": [
+            *(37, 37 * 9663676416 / 1e9),
+            *(36, 36 * 9663676416 / 1e9),
+        ],
         "query heads 2 and 3 share key-value head 1": [2, 3, 3 // (6 // 3)],
     },
     "10_flash_attention": {
         "the factor is $e^{-1}$ = .3679, and $l$ is 1.7358": [-1, np.exp(-1), 2 * np.exp(-1) + 1],
+        "It becomes (.1320, .1320, .1399, .2167). The sum is .6206, not 1": [*_DIVIDED, _DIVIDED.sum(), 1],
         "1 / 1.7358 = .5761": [1, 2 * np.exp(-1) + 1, _share(0, 0, 1)[2]],
         "3 · 3 = 9 tiles, the last ones smaller. 1 + 2 + 3 = 6 are computed": [3, 3, 9, 1, 2, 3, np.tri(3).sum()],
+        "with tiles of 128 keys, 1 for every 256": [128, 1, 2 * 128],
         "$e^{-2}$ = .1353: $l$ is 3 · .1353 + 1 = 1.4060": [
             *(-2, np.exp(-2), 3, np.exp(-2), 1),
             3 * np.exp(-2) + 1,
@@ -119,10 +144,17 @@ CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
     },
     "11_efficient_attention": {
         "all weights are between .17 and .23": [_LINEAR.min(), _LINEAR.max()],
+        "Take the query (9, 0) and the keys (9, −9) and (−9, 9): the weights are about 10 : 1": [
+            *(9, 0, 9, -9, -9, 9),
+            (_PHI_9[0] @ _PHI_9[1]) / (_PHI_9[0] @ _PHI_9[2]),
+            1,
+        ],
+        "With the exponential they are $e^{162}$ : 1": [9 * 9 - -9 * 9, 1],
         "1 + 2 + 3 + 3 + 3 + 3 = 15, and 21 without a window": [1, 2, 3, 3, 3, 3, 1 + 2 + 4 * 3, np.tri(6).sum()],
         "the products are 3 and 3, so the output is the mean, 6": [*_PHI_K @ _of(1, 2), _of(4, 8).mean()],
         "is (28, 4), the sum of features is (4, 1)": [*_of(4, 8) @ _PHI_K, *_PHI_K.sum(axis=0)],
         "(1 · 28 + 2 · 4) / (1 · 4 + 2 · 1) = 36 / 6 = 6": [1, 28, 2, 4, 1, 4, 2, 1, 36, 6, 6],
+        "it finds all 12, each with a weight of .4414": [12, (_EYE[0] @ _EYE[0]) / (_EYE[0] @ _EYE.T).sum()],
         "Each layer reaches 4 positions further: 3 layers": [5 - 1, 12 / 4],
     },
     "12_transformer": {
@@ -142,6 +174,11 @@ CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
         "that key takes .1035": [_share(0.5, 0.5, 0, 1, 0.5, 0)[5]],
         "300 / 64 is rounded up to 5, so there are 5 · 3 = 15 programs": [300, 64, np.ceil(300 / 64), 5, 3, 15],
         "has the rows 256 to 319, and 20 of them": [4 * 64, 5 * 64 - 1, 5 * 64 - 300],
+        "keeps 10 bits after the leading one": [10],
+        "off by up to 1 in 2048, and a product by up to about 1 in 1024": [
+            *(1, 1 / 2.0**-11),
+            *(1, 1 / ((1 + 2.0**-11) ** 2 - 1)),
+        ],
         "each true key has .25 and not .5": [_share(0, 0, 0, 0)[0], _share(0, 0)[0]],
         "$e^{-5} / (2 + 2 e^{-5})$ = .0033": [-5, 2, 2, -5, _share(-5, -5, 0, 0)[0]],
         "That is 1 + 2 + 3 + 4 = 10 of 16": [1, 2, 3, 4, np.tri(4).sum(), 4 * 4],

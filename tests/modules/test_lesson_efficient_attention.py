@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -147,6 +148,16 @@ def test_the_worked_hints_are_computed(module: Module) -> None:
     assert (query @ two).tolist() == [12, 9, 0, 0]
     assert query @ features(K)[:2].sum(axis=0) == 21
     assert "Times the matrix: [12, 9, 0, 0]. Times the sum: 21." in hints
+
+
+def test_no_short_list_of_features_has_the_exponential_as_its_product() -> None:
+    """A product of f features has rank f, for any number of tokens. The exponential has full rank; its series gets near."""
+    tokens = np.linspace(-2, 2, 8)
+    wanted = np.exp(np.outer(tokens, tokens))
+    assert np.linalg.matrix_rank(wanted) == 8
+    series = [tokens**i / math.sqrt(math.factorial(i)) for i in range(25)]
+    assert np.linalg.matrix_rank(np.array(series[:5]).T @ np.array(series[:5])) == 5
+    assert np.allclose(np.array(series).T @ np.array(series), wanted)
 
 
 def test_recall_ends_as_the_lesson_says(lesson: str) -> None:

@@ -10,6 +10,19 @@ import pytest
 from grader.course.course import Course
 from tests.modules.lessons import TOKENS, K, Q, V, row, softmax, unclaimed, weights
 
+WORDS = {"she": (0, 0), "river": (2, 0), "money": (0, 2), "bank": (1, 1)}  # water and money
+
+
+def sentence(other: str) -> np.ndarray:
+    """The three words that bank looks at."""
+    return np.array([WORDS["she"], WORDS[other], WORDS["bank"]], dtype=float)
+
+
+def mixed(other: str) -> np.ndarray:
+    """What bank becomes beside another word. Each word is its own query, key and value."""
+    words = sentence(other)
+    return np.asarray((weights(words[2:], words) @ words)[0])
+
 
 def numbers() -> Iterable[float]:
     """Every number of the lesson, from the formula."""
@@ -34,6 +47,8 @@ def numbers() -> Iterable[float]:
     yield from weights(np.array([[1, 0]]), np.array([[1, 0], [1, 1], [0, 1]]))[0]
     yield from (0.382, 0.236)  # what the page printed, quoted as wrong
     yield 1.0  # the default variance
+    yield from weights(sentence("river")[2:], sentence("river"))[0]
+    yield from mixed("river")
 
 
 def test_every_decimal_is_computed(course: Course) -> None:
@@ -47,6 +62,19 @@ def test_the_tables_are_computed(course: Course) -> None:
             assert f"| {token} | {row(cells)} |" in lesson
     for token, cells in zip(TOKENS, Q @ K.T, strict=True):
         assert f"| {token} | {' | '.join(f'{cell:g}' for cell in cells)} |" in lesson
+
+
+def test_bank_moves_towards_its_neighbour(course: Course) -> None:
+    lesson = course.module("02_loop_attention").lesson.read_text()
+    words = sentence("river")
+    scores = words @ words[2]
+    assert f"| score with *bank* | {row(scores)} | |" in lesson
+    assert f"| scaled: divided by $\\sqrt 2$ | {row(scores / np.sqrt(2))} | |" in lesson
+    assert f"| weight | {row(weights(words[2:], words)[0])} | 1 |" in lesson
+    water, money = mixed("river")
+    said = f"= ({row([water])}, {row([money])}): mostly water. With *money*, (0, 2), in place of *river*, it is "
+    assert f"{said}({row([money])}, {row([water])})." in " ".join(lesson.split())
+    assert mixed("money").tolist() == pytest.approx([money, water])
 
 
 def test_what_is_said_in_words(course: Course) -> None:

@@ -42,6 +42,19 @@ def test_the_rows_are_computed(course: Course) -> None:
     assert f"| weight | {row(softmax(SCORES))} | 1 |" in lesson
 
 
+def test_only_softmax_and_the_largest_see_nothing_but_differences() -> None:
+    """Each way of the lesson's table, on scores and on the same scores with 100 added."""
+    ways = {
+        "divide by the sum": lambda x: x / x.sum(),
+        "divide absolute values": lambda x: np.abs(x) / np.abs(x).sum(),
+        "set negative scores to 0 first": lambda x: np.maximum(x, 0) / np.maximum(x, 0).sum(),
+        "give everything to the largest score": lambda x: np.eye(len(x))[x.argmax()],
+        "softmax": softmax,
+    }
+    blind = {name for name, way in ways.items() if np.allclose(way(SCORES), way(SCORES + 100))}
+    assert blind == {"give everything to the largest score", "softmax"}
+
+
 def test_the_question_under_use_has_the_suggested_answer() -> None:
     assert softmax(SCORES / 0.1).max() < 0.99995 < softmax(SCORES / 0.01).max()
     tied = np.where(np.arange(5) == 2, 2.0, SCORES)

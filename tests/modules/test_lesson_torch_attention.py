@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,7 @@ BY_RAW = BY_SCORES / 2
 BY_QUERY = BY_RAW @ K
 GAPS = np.array([0.0, 2, 4, 8, 16])
 SURE = 1 / (1 + np.exp(-GAPS))
+RUNS = [(loss, sharpness) for sharpness in (1, 8) for loss in ("1 - weight", "-log(weight)")]
 
 
 def dropped(*kept: int) -> np.ndarray:
@@ -30,18 +32,31 @@ def dropped(*kept: int) -> np.ndarray:
     return np.array([2 * weight if j in kept else 0.0 for j, weight in enumerate(THE)])
 
 
-def learning() -> tuple[np.ndarray, np.ndarray]:
-    """The losses and weights of 201 steps of gradient descent towards the token before, without torch."""
+@dataclass(frozen=True)
+class Run:
+    """What 201 steps of gradient descent towards the token before have found, without torch."""
+
+    losses: np.ndarray
+    shares: np.ndarray  # the weights that should be 1
+    q: np.ndarray
+    k: np.ndarray
+
+
+def learning(loss: str = "-log(weight)", sharpness: int = 1) -> Run:
+    """Train the queries and keys with the gradients in the lesson's table of two losses."""
     q, k = Q.astype(float), K.astype(float)
     target = np.eye(5)[[0, 0, 1, 2, 3]]
     losses, shares = [], []
-    for _ in range(201):
-        now = weights(q, k)
-        losses.append(-np.log((now * target).sum(axis=1)).mean())
-        shares.append((now * target).sum(axis=1))
-        by_raw = (now - target) / 5 / 2
-        q, k = q - by_raw @ k, k - by_raw.T @ q
-    return np.array(losses), np.array(shares)
+    for step in range(201):
+        now = weights(sharpness * q, k)
+        right = (now * target).sum(axis=1, keepdims=True)
+        losses.append((-np.log(right) if loss == "-log(weight)" else 1 - right).mean())
+        shares.append(right[:, 0])
+        by_scaled = (now - target) * (1 if loss == "-log(weight)" else right)
+        by_raw = by_scaled * sharpness / 5 / 2
+        if step < 200:
+            q, k = q - by_raw @ k, k - by_raw.T @ q
+    return Run(np.array(losses), np.array(shares), q, k)
 
 
 def numbers() -> Iterable[float]:
@@ -60,12 +75,14 @@ def numbers() -> Iterable[float]:
         yield rows.sum()
     yield from SURE
     yield from SURE * (1 - SURE)
-    losses, shares = learning()
-    yield from losses[::50]
-    yield from shares[::50].ravel()
+    yield from learning().losses[::50]
+    for loss, sharpness in RUNS:
+        done = learning(loss, sharpness)
+        yield done.losses[200]
+        yield from done.shares[::50].ravel()
     yield from K.ravel()
     yield from (0.25, 0.75)  # the weights of the question under Reflect
-    yield from ()
+    yield from np.linalg.norm([K[0], K[4], learning().k[0], learning().k[4]], axis=1)
 
 
 def cells(values: Iterable[float]) -> str:
@@ -143,23 +160,60 @@ def test_what_is_said_in_words(lesson: str) -> None:
     pair = np.array([0.25, 0.75]) * (np.array([0, 4]) - 3)
     assert pair.tolist() == [-0.75, 0.75]
     assert "`−.75 .75`" in words
-    assert learning()[1][50].round(2).tolist().index(0.32) == 3  # on, which still looks elsewhere
+    assert learning().shares[50].round(2).tolist().index(0.32) == 3  # on, which still looks elsewhere
     gaps = softmax(np.array([0.0, -200.0]))
     assert np.float32(gaps[1]) == 0  # a score 200 below the best
+
+
+def told(line: str) -> list[float]:
+    """The loss and the weights in a line that the stub prints."""
+    return [float(word) for word in line.replace(":", "").split() if word[0].isdigit()][1:]
+
+
+def test_only_one_of_the_four_runs_is_stuck(lesson: str) -> None:
+    """Sure and wrong is stuck with the loss 1 - w, and with no other."""
+    for loss, sharpness in RUNS:
+        done = learning(loss, sharpness)
+        stuck = done.losses[200] > 0.3
+        assert stuck == (loss == "1 - weight" and sharpness == 8)
+        line = lesson.partition(f"loss {loss}, scores times {sharpness}\n")[2].splitlines()[0]
+        assert told(line) == pytest.approx([done.losses[200], *done.shares[200]], abs=6e-3)
+    start = weights(8 * Q, K)[[0, 3]]
+    assert start.max(axis=1).min() > 0.8  # The and on are sure
+    assert start[[0, 1], [0, 2]].max() < 0.001  # and wrong
+
+
+def test_the_gradients_of_the_two_losses_are_those_of_the_table() -> None:
+    scores, right, h = np.array([0.5, -1.0, 2.0]), 1, 1e-6
+    shares = softmax(scores)
+    slopes = {"1 - w": lambda w: 1 - w, "-log w": lambda w: -np.log(w)}
+    wanted = {"1 - w": shares[right] * (shares - np.eye(3)[right]), "-log w": shares - np.eye(3)[right]}
+    for name, loss_of in slopes.items():
+        for j in range(3):
+            ends = [loss_of(softmax(scores + sign * h * np.eye(3)[j])[right]) for sign in (1, -1)]
+            assert (ends[0] - ends[1]) / (2 * h) == pytest.approx(wanted[name][j], abs=1e-8)
+
+
+def test_keys_grow_while_they_learn_but_for_the_one_that_is_not_wanted(lesson: str) -> None:
+    done = learning()
+    before, after = np.linalg.norm(K, axis=1), np.linalg.norm(done.k, axis=1)
+    assert f"the key of *The* was {before[0]:.2f} long and is now {after[0]:.2f} long" in lesson
+    assert f"key of *mat* has shrunk from {before[4]:.2f} to {after[4]:.2f}." in lesson
+    assert ((after > before) == [True, True, True, True, False]).all()
+    assert (np.linalg.norm(done.q, axis=1) > np.linalg.norm(Q, axis=1)).all()
 
 
 @pytest.mark.exhaustive  # it learns
 def test_the_solution_runs_as_a_file_and_learns_as_the_lesson_says(course: Course, lesson: str) -> None:
     done = run(course.solution(course.module(NAME)))
     assert (done.returncode, done.stderr) == (0, "")
-    learnt = [line for line in done.stdout.splitlines() if line.startswith("step")]
-    assert len(learnt) == 5
-    for line in learnt:
+    printed = [line for line in done.stdout.splitlines() if line.startswith(("step", "loss"))]
+    first, four = printed[:5], printed[5:]
+    assert len(four) == 4 * 4
+    for line in (*first, *four[::4], *four[3::4]):
         assert f"  {line}\n" in lesson
-    losses, shares = learning()
-    for line, at in zip(learnt, range(0, 201, 50), strict=True):
-        told = [float(word) for word in line.replace(":", "").split() if word[0].isdigit()][1:]
-        assert told == pytest.approx([losses[at], *shares[at]], abs=6e-3)
+    for line, at in zip(first, range(0, 201, 50), strict=True):
+        assert told(line) == pytest.approx([learning().losses[at], *learning().shares[at]], abs=6e-3)
 
 
 @pytest.mark.exhaustive

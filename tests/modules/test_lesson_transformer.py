@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -179,3 +180,29 @@ def test_training_crosses_the_line_of_pairs(solution: dict[str, object]) -> None
     losses = train(gpt(len(letters), 16, 32, 1, 2, 64), data, 220, 16, 0.01, torch.Generator().manual_seed(11))
     assert abs(losses[0] - math.log(28)) < 0.5
     assert np.mean(losses[-20:]) < pairs(TEXT) - 0.3
+
+
+class NoAttention(torch.nn.Module):
+    """What a block adds to its tokens when its first half is left out."""
+
+    def forward(self, x: torch.Tensor, **_mask: torch.Tensor) -> tuple[torch.Tensor, None]:
+        return torch.zeros_like(x), None
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(("without", "reached"), [("", 1.0), ("attention", 1.7), ("positions", 1.3)])
+def test_what_is_left_out_costs_what_the_lesson_says(
+    solution: dict[str, Any], lesson: str, without: str, reached: float
+) -> None:
+    letters = sorted(set(TEXT))
+    data = torch.tensor([letters.index(one) for one in TEXT])
+    torch.manual_seed(0)
+    model = solution["GPT"](len(letters), 16, 32, 1, 2, 64)
+    if without == "attention":
+        model.blocks[0].attention = NoAttention()
+    if without == "positions":
+        model.position_embedding.weight.data.zero_()
+        model.position_embedding.weight.requires_grad_(False)
+    losses = solution["train"](model, data, 220, 16, 0.01, torch.Generator().manual_seed(11))
+    assert np.mean(losses[-20:]) == pytest.approx(reached, abs=0.08)
+    assert f"about {reached}" in lesson

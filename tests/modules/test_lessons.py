@@ -47,6 +47,16 @@ def test_every_lesson_ends_with_takeaways_exercises_and_references(course: Cours
         assert all(re.search(r"(?s)\*.+\*,\s(19|20)\d\d", one) for one in references.split("\n- ")[1:]), module.name
 
 
+def test_no_lesson_is_longer_than_3000_words_at_once(course: Course) -> None:
+    """Folded parts are read one by one, and the frame of a table is no word."""
+    for module in course.all_modules:
+        text = module.lesson.read_text()
+        while text != (opened := re.sub(r"(?s)<details>(?:(?!<details>).)*?</details>", "", text)):
+            text = opened
+        words = [word for word in text.split() if re.search(r"\w", word)]
+        assert len(words) <= 3000, f"{module.name}: {len(words)} words outside of the folded parts"
+
+
 def test_a_lesson_leads_to_the_next_one(course: Course) -> None:
     for module, after in pairwise(course.modules):
         assert f"(../{after.name}/README.md)" in module.lesson.read_text().partition("\n## Read more\n")[2]
