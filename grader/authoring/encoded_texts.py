@@ -16,8 +16,9 @@ from grader.course.notebook import raw_cells, source_of
 
 MOST_LAYERS = 3  # of archives in archives
 MOST_BYTES = 64 << 20  # of one unpacked file
-_BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{20,}={0,2}\s*)+")
-_HEX = re.compile(r"(?:[0-9a-fA-F]{2}){20,}")
+# Both begin only where such characters begin: most of a search would be trying every character of every word.
+_BASE64 = re.compile(r"(?<![A-Za-z0-9+/])(?:[A-Za-z0-9+/]{20,}={0,2}\s*)+")
+_HEX = re.compile(r"(?<![0-9a-fA-F])(?:[0-9a-fA-F]{2}){20,}")
 _BROKEN = (OSError, EOFError, ValueError, zlib.error, zipfile.BadZipFile, tarfile.TarError, NotImplementedError)
 
 
@@ -39,8 +40,8 @@ def encoded_in(text: str) -> Iterator[str]:
     for found in _BASE64.finditer(text):
         plain = "".join(found[0].split()).rstrip("=")
         yield from _readable(base64.b64decode, plain[: len(plain) - (len(plain) % 4 == 1)] + "=" * (-len(plain) % 4))
-    for found in _HEX.finditer(text):
-        yield from _readable(bytes.fromhex, found[0])
+        for digits in _HEX.findall(found[0]):
+            yield from _readable(bytes.fromhex, digits)
 
 
 def _readable(decode: object, text: str) -> Iterator[str]:

@@ -18,7 +18,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -40,6 +40,7 @@ _ESCAPES = {"\\n": "\n", "\\r": " ", "\\t": " ", "&lt;": "<", "&gt;": ">", "&amp
 _ESCAPE = re.compile("|".join(map(re.escape, _ESCAPES)))
 _LINE_HEAD = re.compile(r"^[ \t]*(?:\d+[:|.)][ \t]|\d+\t|[-+#>|$*.]+[ \t]|[#>|]+)*", re.MULTILINE)
 _COMMENT = re.compile(r"(?:^|\s)#.*$", re.MULTILINE)
+_WORD = re.compile(r"[^\W\d]\w*")
 _TOKEN = re.compile(r"\w+|[^\w\s\"'`,\\]")
 _TEST_NAME = re.compile(rf"\bdef (test_\w{{{LONG_NAME - 5},}})\(")
 _LONG_NUMBER = re.compile(r"(?<![\w.])(?:\d*\.\d{7,}|\d{8,})(?![\w.])")
@@ -47,11 +48,20 @@ _LONG_NUMBER = re.compile(r"(?<![\w.])(?:\d*\.\d{7,}|\d{8,})(?![\w.])")
 
 @dataclass(frozen=True)
 class SearchedText:
-    """A text as the search sees it: words and signs, with comments and without, and what is encoded in it."""
+    """A text as the search sees it, and what is encoded in it. Nearly every run has a word that no text has."""
 
-    streams: tuple[str, ...]
-    words: frozenset[str]
-    numbers: frozenset[str]  # the long ones
+    texts: tuple[str, ...]
+    words: frozenset[str]  # without numbers
+
+    @cached_property
+    def numbers(self) -> frozenset[str]:
+        """The long ones."""
+        return frozenset(_LONG_NUMBER.findall(self.texts[0]))
+
+    @cached_property
+    def streams(self) -> tuple[str, ...]:
+        """The words and signs, with comments and without."""
+        return tuple(dict.fromkeys(stream for text in self.texts for stream in _streams(text)))
 
     def has(self, run: Run) -> bool:
         """Whether a run stands in the text."""
@@ -63,7 +73,7 @@ class Run:
     """Some lines in a row."""
 
     stream: str
-    words: frozenset[str]
+    words: frozenset[str]  # without numbers
     shown: str
 
 
@@ -98,7 +108,8 @@ class LeakSearch:
 
     def names(self, text: SearchedText) -> Iterator[str]:
         """Yield the names of hidden checks in a text, and the long numbers of the suite if there is more than one."""
-        found, numbers = self._names & text.words, self._numbers & text.numbers
+        found = self._names & text.words
+        numbers = {one for one in self._numbers if one in text.texts[0] and one in text.numbers}
         if len(numbers) > 1:  # one alone may be a square root that a lesson has, too
             found |= numbers
         yield from (f"contains {one} of the hidden suite of {self.module}" for one in sorted(found))
@@ -107,13 +118,11 @@ class LeakSearch:
 @lru_cache(maxsize=4096)  # each module is searched for in the same texts
 def searched(text: str) -> SearchedText:
     """Prepare a text for searches."""
-    streams = [stream for one in (text, *encoded_in(text)) for stream in _streams(one)]
-    words = frozenset[str]().union(*(one.split() for one in streams))
-    return SearchedText(tuple(dict.fromkeys(streams)), words, frozenset(_LONG_NUMBER.findall(text)))
+    texts = tuple(map(_unescaped, (text, *encoded_in(text))))
+    return SearchedText(texts, frozenset[str]().union(*map(_WORD.findall, texts)))
 
 
 def _streams(text: str) -> Iterator[str]:
-    text = _unescaped(text)
     yield _stream(_LINE_HEAD.sub("", text))
     if "#" in text:
         yield _stream(_COMMENT.sub("", text))
@@ -142,7 +151,7 @@ def _runs(lines: list[str], public: SearchedText, least: int, enough: int) -> li
     found: list[Run] = []
     for start in range(len(lines)):
         for end in range(start + least, min(start + max(least, MOST_LINES), len(lines)) + 1):
-            words = frozenset(word for line in lines[start:end] for word in _words(line))
+            words = frozenset(word for line in lines[start:end] for word in _words(line) if not word[0].isdigit())
             if _weight(words, public.words) + end - start - 1 >= enough:
                 run = Run(_stream("\n".join(lines[start:end])), words, lines[start])
                 found += [] if public.has(run) else [run]
@@ -151,8 +160,7 @@ def _runs(lines: list[str], public: SearchedText, least: int, enough: int) -> li
 
 
 def _weight(words: Iterable[str], public: frozenset[str]) -> int:
-    names = [word for word in words if not word[0].isdigit()]
-    return sum(RARE if len(word) > 3 and word not in public and word not in ordinary_words() else 1 for word in names)
+    return sum(RARE if len(word) > 3 and word not in public and word not in ordinary_words() else 1 for word in words)
 
 
 @cache
