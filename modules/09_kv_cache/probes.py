@@ -190,7 +190,7 @@ def evenness(result):
 
 
 THIRDS = torch.ones(1, 1, 1, 2).double() / 3
-GROWING = updates(2, 7, 2, 2, 2, width=3)
+GROWING = updates(2, 9, 2, 2, 2, width=3)
 
 PROBES = [
     update(2, room=4, width=2),
@@ -209,11 +209,11 @@ PROBES = [
     probe(UPDATE, counted(0, 1, 1, 2, 1), counted(9, 1, 1, 3, 1), init=(1, 1, 9, 1), names=(2, 3)),
     probe(UPDATE, counted(0, 1, 1, 4, 1), counted(9, 1, 1, 1, 1), init=(1, 1, 19, 1), names=(4, 1)),
     # These five are made on one cache, because they have no steps: what a refused update leaves can be seen.
-    probe(UPDATE, *GROWING[0], init=(1, 1, 6, 3)),
-    probe(UPDATE, *GROWING[1], init=(1, 1, 6, 3), names=(9, 6)),
-    probe(UPDATE, *GROWING[2], init=(1, 1, 6, 3)),
-    probe(UPDATE, GROWING[3][0], GROWING[3][1][:, :, :1].clone(), init=(1, 1, 6, 3), names=(2, 1)),
-    probe(UPDATE, *GROWING[4], init=(1, 1, 6, 3)),
+    probe(UPDATE, *GROWING[0], init=(1, 1, 8, 3)),
+    probe(UPDATE, *GROWING[1], init=(1, 1, 8, 3), names=(11, 8)),
+    probe(UPDATE, *GROWING[2], init=(1, 1, 8, 3)),
+    probe(UPDATE, *GROWING[4], init=(1, 1, 8, 3)),
+    probe(UPDATE, GROWING[3][0], GROWING[3][1][:, :, :1].clone(), init=(1, 1, 8, 3), names=(2, 1)),
     probe("KVCache.reset", init=(1, 1, 4, 2)),
     length(room=4),
     length(2, room=4),

@@ -95,6 +95,15 @@ REPLACE = {
     "return self.keys[:, :, :end], self.values[:, :, :end]": "return self.values[:, :, :end], self.keys[:, :, :end]"
 }
 
+# %% tokens_before_heads
+LIKELY = "update returns (batch, tokens, heads, width): heads and tokens are swapped"
+HINT = "Print the shape of what update returns for two heads and three tokens. Which axis comes second?"
+REPLACE = {
+    "return self.keys[:, :, :end], self.values[:, :, :end]": (
+        "return self.keys[:, :, :end].transpose(1, 2), self.values[:, :, :end].transpose(1, 2)"
+    )
+}
+
 # %% returns_nothing
 LIKELY = "update writes, but returns nothing"
 HINT = "What does print(cache.update(k, v)) show? Is there a return?"
@@ -218,6 +227,31 @@ REPLACE = {
     )
 }
 
+# %% full_cache_grows
+LIKELY = "max_len is not used: a full cache grows in place of an error"
+HINT = "Update a cache for 4 with 5 tokens. What should happen, and where is max_len in your code?"
+
+
+class KVCache:
+    def __init__(self, batch, num_kv_heads, max_len, head_dim, dtype=torch.float32):  # noqa: ARG002 - this is the mistake
+        self.keys = torch.zeros(batch, num_kv_heads, 0, head_dim, dtype=dtype)
+        self.values = torch.zeros(batch, num_kv_heads, 0, head_dim, dtype=dtype)
+
+    @property
+    def length(self):
+        return self.keys.shape[2]
+
+    def update(self, k, v):
+        if k.shape[2] != v.shape[2]:
+            raise ValueError(f"{k.shape[2]} keys and {v.shape[2]} values")
+        self.keys = torch.cat([self.keys, k], dim=2)
+        self.values = torch.cat([self.values, v], dim=2)
+        return self.keys, self.values
+
+    def reset(self):
+        self.keys, self.values = self.keys[:, :, :0], self.values[:, :, :0]
+
+
 # %% full_cache_starts_again
 LIKELY = "a full cache forgets everything and starts again at slot 0"
 HINT = "Fill a cache for 4, then add a token. Should the first four disappear without an error?"
@@ -245,6 +279,18 @@ VALUES_RIGHT = True
 REPLACE = {
     'raise ValueError(f"{end} tokens do not fit into a cache for {self.keys.shape[2]}")': (
         'raise ValueError("the cache is full")'
+    )
+}
+
+# %% full_cache_names_the_free_slots
+LIKELY = "the ValueError names the new tokens and the free slots, not the length that would be needed and max_len"
+HINT = (
+    "3 tokens are in a cache for 4, and 2 more come: the message should say that 5 are needed, and that max_len is 4."
+)
+VALUES_RIGHT = True
+REPLACE = {
+    'raise ValueError(f"{end} tokens do not fit into a cache for {self.keys.shape[2]}")': (
+        'raise ValueError(f"{k.shape[2]} new tokens, but {self.keys.shape[2] - self.used} free slots")'
     )
 }
 
@@ -398,6 +444,11 @@ REPLACE = {"return x.repeat_interleave(n_rep, dim=1)": "return x.repeat_interlea
 LIKELY = "the sentences are repeated, not the heads"
 HINT = "Print the shape for x of (1, 2, 3, 4) and n_rep = 2. Which axis should be twice as long?"
 REPLACE = {"return x.repeat_interleave(n_rep, dim=1)": "return x.repeat_interleave(n_rep, dim=0)"}
+
+# %% repeats_every_number
+LIKELY = "without `dim`, repeat_interleave repeats every number, and the result has one axis"
+HINT = "Print the shape for x of (1, 2, 3, 4) and n_rep = 2. Which axis are the heads?"
+REPLACE = {"return x.repeat_interleave(n_rep, dim=1)": "return x.repeat_interleave(n_rep)"}
 
 # %% repeats_once_too_often
 LIKELY = "each head is there n_rep + 1 times: itself and n_rep copies"
@@ -584,7 +635,7 @@ REPLACE = {
 }
 
 # %% no_mask_with_a_cache
-LIKELY = "with a cache there is no mask: that is right for one token, but a token of a chunk sees later ones"
+LIKELY = "with a cache no later token is hidden: right for one new token, but a token of a chunk sees later ones"
 HINT = "Give a layer with a cache two new tokens at once. May the first of them see the second?"
 REPLACE = {
     "allowed = torch.ones(n_new, total, dtype=torch.bool, device=x.device).tril(total - n_new)": (
@@ -768,6 +819,18 @@ REPLACE = {
     )
 }
 
+# %% heads_never_swapped
+LIKELY = "heads and tokens are never swapped: the projections and the result of the heads are only reshaped"
+HINT = "Cut torch.arange(8).reshape(1, 2, 4) into two heads. Which tokens are in head 0? See module 06."
+REPLACE = {
+    "projection(x).unflatten(-1, (-1, self.head_dim)).transpose(1, 2)": (
+        "projection(x).reshape(batch, -1, n_new, self.head_dim)"
+    ),
+    "merged = (weights @ v).transpose(1, 2).reshape(batch, n_new, -1)": (
+        "merged = (weights @ v).reshape(batch, n_new, -1)"
+    ),
+}
+
 # %% cut_interleaved
 LIKELY = "a head gets every H-th feature instead of a slice of neighbouring features"
 HINT = "With two heads of width 2, does head 0 get features 0 and 1, or 0 and 2?"
@@ -899,6 +962,15 @@ REPLACE = {
     )
 }
 
+# %% decode_computes_all_tokens_again
+LIKELY = "each step gives the layer all tokens so far, and the cache is not used"
+HINT = "What is cache.length after decode? Give the layer one token and the cache."
+REPLACE = {
+    "outputs = [attention(token, cache)[0] for token in x.split(1, dim=1)]": (
+        "outputs = [attention(x[:, : at + 1])[0][:, -1:] for at in range(x.shape[1])]"
+    )
+}
+
 # %% decode_all_at_once
 LIKELY = "all tokens go through the layer in one call, not one by one"
 HINT = "A program that writes text does not have the later tokens yet. How often does your decode call the layer?"
@@ -982,6 +1054,11 @@ LIKELY = "the outputs are stacked in a new axis in front: the result is (N, B, 1
 HINT = "Each output is (B, 1, E). Which function puts them side by side along the tokens?"
 REPLACE = {"return torch.cat(outputs, dim=1)": "return torch.stack(outputs)"}
 
+# %% decode_stacks_beside_the_tokens
+LIKELY = "the outputs are stacked in a new axis: the result is (B, N, 1, E)"
+HINT = "Each output is (B, 1, E) already. Which function puts them side by side without a new axis?"
+REPLACE = {"return torch.cat(outputs, dim=1)": "return torch.stack(outputs, dim=1)"}
+
 # %% decode_joins_the_batch
 LIKELY = "the outputs are joined along the batch: the result is (N * B, 1, E)"
 HINT = "Each output is (B, 1, E). Along which axis do the tokens go?"
@@ -1054,6 +1131,15 @@ HINT = "One number of float16 has 16 bits. How many bytes are these?"
 REPLACE = {
     "return 2 * batch * num_layers * num_kv_heads * max_len * head_dim * bytes_per_value": (
         "return 16 * batch * num_layers * num_kv_heads * max_len * head_dim * bytes_per_value"
+    )
+}
+
+# %% bytes_in_megabytes
+LIKELY = "the result is divided by 1024 * 1024: it is in megabytes, not in bytes"
+HINT = "A cache for one token of width 1, with one head, one layer and 2 bytes for a number, takes 4 bytes."
+REPLACE = {
+    "return 2 * batch * num_layers * num_kv_heads * max_len * head_dim * bytes_per_value": (
+        "return 2 * batch * num_layers * num_kv_heads * max_len * head_dim * bytes_per_value / 1024**2"
     )
 }
 

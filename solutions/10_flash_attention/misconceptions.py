@@ -44,6 +44,13 @@ def merge_softmax(m, l, scores):
     return m_new, l * rescale + weights.sum(axis=-1), weights, rescale
 
 
+# %% merge_weights_of_the_tile
+LIKELY = "the weights are exp(score - largest score of the tile), also if an older score is larger"
+HINT = "The first tile has the score 5, the second has 1. What is the weight of the second, exp(scores - m_new)?"
+REPLACE = {
+    "return m_new, l_new, weights, rescale": "top = scores.max(axis=-1)\nweights = np.exp(scores - np.where(np.isneginf(top), 0, top)[:, None])\nreturn m_new, l_new, weights, rescale"
+}
+
 # %% merge_rescale_inverted
 LIKELY = "rescale is exp(m_new - m), the inverse of the right factor"
 HINT = "If a larger score arrives, do the old weights become larger or smaller?"
@@ -84,6 +91,13 @@ def merge_softmax(m, l, scores):
         rescale = np.exp(m - m_new)
         return m_new, l * rescale + weights.sum(axis=-1), weights, rescale
 
+
+# %% merge_lowest_number
+LIKELY = "a row that has seen no key gets the smallest finite number as m_new, not -inf"
+HINT = "What does np.nan_to_num make of -inf? Print m_new for a row that has seen no key."
+REPLACE = {
+    "return m_new, l_new, weights, rescale": "return np.nan_to_num(m_new, posinf=np.inf), l_new, weights, rescale"
+}
 
 # %% merge_nan_made_zero_for_the_row
 LIKELY = "a blocked tile sets a row back to nothing, although it has seen keys before"
@@ -132,6 +146,11 @@ def merge_softmax(m, l, scores):
     sums = np.resize(weights.sum(axis=0), m.shape)
     return m_new, l * rescale + sums, weights, rescale
 
+
+# %% merge_keeps_an_axis
+LIKELY = "m_new, l_new and rescale are columns, (n_q, 1), not (n_q,)"
+HINT = "Print the four shapes. What does keepdims=True, or [:, None], do to them?"
+REPLACE = {"return m_new, l_new, weights, rescale": "return m_new[:, None], l_new[:, None], weights, rescale[:, None]"}
 
 # %% merge_returns_another_order
 LIKELY = "the four results are in another order: the weights come first"
@@ -341,6 +360,16 @@ REPLACE = {
     "for i in range(0, len(Q), block_q):": "for i in range(0, max(len(Q) // block_q, 1) * block_q, block_q):",
 }
 
+# %% whole_tiles_only
+LIKELY = "only complete tiles are computed: queries and keys that do not fill a tile are left out"
+HINT = "Try five tokens in tiles of two. How many tiles are there, and which rows of the output are still 0?"
+IN = "flash_attention"
+REPLACE = {
+    "O, L = np.empty((len(Q), V.shape[-1]), Q.dtype), np.empty(len(Q), Q.dtype)": "O, L = np.zeros((len(Q), V.shape[-1]), Q.dtype), np.zeros(len(Q), Q.dtype)",
+    "for i in range(0, len(Q), block_q):": "for i in range(0, len(Q) // block_q * block_q, block_q):",
+    "for j in range(0, len(K), block_k):": "for j in range(0, len(K) // block_k * block_k, block_k):",
+}
+
 # %% causal_ignored
 LIKELY = "is_causal is ignored"
 HINT = "With is_causal, the first query sees one key. What should its output be?"
@@ -443,6 +472,28 @@ VALUES_RIGHT = True
 IN = "flash_attention"
 REPLACE = {
     'if K.shape[-2] != V.shape[-2]:\n    raise ValueError(f"there are {K.shape[-2]} keys, but {V.shape[-2]} values")': "n_k = min(K.shape[-2], V.shape[-2])\nK, V = K[..., :n_k, :], V[..., :n_k, :]"
+}
+
+# %% nothing_refused
+LIKELY = "flash_attention raises no errors of its own: wrong sizes and block sizes below 1 give a result"
+HINT = "Try four keys with seven values, or block_q = -1. Which errors does the docstring ask for?"
+VALUES_RIGHT = True
+IN = "flash_attention"
+REPLACE = {
+    'if K.shape[-2] != V.shape[-2]:\n    raise ValueError(f"there are {K.shape[-2]} keys, but {V.shape[-2]} values")': "",
+    'if min(block_q, block_k) < 1:\n    raise ValueError(f"a block has at least 1 token: block_q is {block_q}, block_k is {block_k}")': "",
+    "O, L = np.empty((len(Q), V.shape[-1]), Q.dtype), np.empty(len(Q), Q.dtype)": "O, L = np.zeros((len(Q), V.shape[-1]), Q.dtype), np.zeros(len(Q), Q.dtype)",
+}
+
+# %% asserts
+LIKELY = "wrong sizes raise an AssertionError; it should be a ValueError"
+HINT = "An assert is for your own mistakes, and python -O removes it. Which exception is for mistakes of the caller?"
+VALUES_RIGHT = True
+IN = "flash_attention"
+REPLACE = {
+    'raise ValueError(f"queries have {Q.shape[-1]} entries, but keys have {K.shape[-1]}")': 'raise AssertionError(f"queries have {Q.shape[-1]} entries, but keys have {K.shape[-1]}")',
+    'raise ValueError(f"there are {K.shape[-2]} keys, but {V.shape[-2]} values")': 'raise AssertionError(f"there are {K.shape[-2]} keys, but {V.shape[-2]} values")',
+    'raise ValueError(f"a block has at least 1 token: block_q is {block_q}, block_k is {block_k}")': 'raise AssertionError(f"a block has at least 1 token: block_q is {block_q}, block_k is {block_k}")',
 }
 
 # %% blocks_not_checked
@@ -592,6 +643,14 @@ LIKELY = "dV is overwritten by each tile of queries, not added up"
 HINT = "Every tile of queries has a part in the gradient of a value."
 REPLACE = {"dV[j : j + block_k] += weights.T @ d_out": "dV[j : j + block_k] = weights.T @ d_out"}
 
+# %% backward_keys_and_values_not_accumulated
+LIKELY = "dK and dV are overwritten by each tile of queries, not added up"
+HINT = "Every tile of queries has a part in the gradients of a key and of its value."
+REPLACE = {
+    "dK[j : j + block_k] += d_scores.T @ q": "dK[j : j + block_k] = d_scores.T @ q",
+    "dV[j : j + block_k] += weights.T @ d_out": "dV[j : j + block_k] = weights.T @ d_out",
+}
+
 # %% backward_queries_not_accumulated
 LIKELY = "dQ is overwritten by each tile of keys, not added up"
 HINT = "Every tile of keys has a part in the gradient of a query."
@@ -610,6 +669,12 @@ IN = "flash_attention_backward"
 REPLACE = {
     "scores[j + np.arange(len(k)) > i + np.arange(len(q))[:, None]] = -np.inf": "scores[np.arange(len(k)) > np.arange(len(q))[:, None]] = -np.inf"
 }
+
+# %% backward_causal_only_whole_tiles
+LIKELY = "in the backward pass, tiles above the diagonal are skipped, but those on the diagonal are not masked"
+HINT = "A tile on the diagonal has keys before and after its queries. What are the weights of those after?"
+IN = "flash_attention_backward"
+REPLACE = {"if is_causal:\n    scores[j + np.arange(len(k)) > i + np.arange(len(q))[:, None]] = -np.inf": "pass"}
 
 # %% backward_dq_with_queries
 LIKELY = "dQ is multiplied with Q, and dK with K: they are swapped"
@@ -643,7 +708,8 @@ HINT = "What should flash_attention_backward do with a block size of 0? The docs
 VALUES_RIGHT = True
 IN = "flash_attention_backward"
 REPLACE = {
-    'if min(block_q, block_k) < 1:\n    raise ValueError(f"a block has at least 1 token: block_q is {block_q}, block_k is {block_k}")': "block_q, block_k = max(block_q, 1), max(block_k, 1)"
+    'if K.shape[-2] != V.shape[-2]:\n    raise ValueError(f"there are {K.shape[-2]} keys, but {V.shape[-2]} values")': "",
+    'if min(block_q, block_k) < 1:\n    raise ValueError(f"a block has at least 1 token: block_q is {block_q}, block_k is {block_k}")': "",
 }
 
 # %% backward_widths_not_named

@@ -23,6 +23,7 @@ from grader.diagnosis.diagnose import Diagnoser
 from grader.diagnosis.findings import Finding, findings
 from grader.diagnosis.fingerprints import Fingerprints
 from grader.diagnosis.likely_line import names_in
+from grader.diagnosis.observe import Observed
 from grader.grading.grade import full_suite
 from grader.sandbox.jail.limits import Limits
 from grader.sandbox.session import Session
@@ -44,6 +45,7 @@ class Named:
     true: tuple[frozenset[str], ...]
     found: tuple[Finding, ...]
     defined: frozenset[str]
+    unwritten: frozenset[str]  # what is not written, or shows no more than that something it needs is not
 
     @property
     def given(self) -> frozenset[str]:
@@ -62,9 +64,8 @@ class Named:
 
     @property
     def should(self) -> int:
-        """The number of mistakes in the file that should have a name. What calls unwritten code cannot be judged."""
-        unwritten = {one.target for one in self.found if one.way is None and one.deviation is None}
-        return 0 if unwritten & self.defined else sum(map(bool, self.true))
+        """The number of mistakes in the file that should have a name. What needs unwritten code cannot be judged."""
+        return 0 if self.unwritten & self.defined else sum(map(bool, self.true))
 
     def __str__(self) -> str:
         verdict = "UNTRUE" if self.untrue else "no name" if not self.should else f"{self.named} of {self.should}"
@@ -108,9 +109,16 @@ def names_of(course: Course, module: Module, prints: Fingerprints, texts: Mappin
         names = cache(partial(names_in, submission.sources[module.slug]))
         there = tuple(findings(prints, observed.outcomes, observed.answers, names))
         inside = [known[name] for name in title.split(" + ")]
-        defined = frozenset(name for case in inside for name in _defines(case))
-        found.append(Named(title, tuple(map(accepted, inside)), there, defined))
+        defined = frozenset(name.partition(".")[0] for case in inside for name in _defines(case))
+        unwritten = frozenset(one.target for one in there if _is_unwritten(one, observed.outcomes))
+        found.append(Named(title, tuple(map(accepted, inside)), there, defined, unwritten))
     return found
+
+
+def _is_unwritten(one: Finding, outcomes: Observed) -> bool:
+    """Whether a function is not written, or deviates only where it calls one that is not."""
+    numbers = one.deviation.probes if one.deviation else ()
+    return one.way is None and all(outcomes[number].ended == "unwritten" for number in numbers)
 
 
 def row(name: str, found: Sequence[Named]) -> str:
