@@ -15,6 +15,8 @@ _LABELS: tuple[tuple[re.Pattern[str], tuple[KeyKind, ...]], ...] = (
     (re.compile(r"(.+) \(Canvas (\w+)\)$"), ("name", "canvas")),
     (re.compile(r"(.+) \(Moodle (\d+)\)$"), ("name", "moodle")),
     (re.compile(r"(.+) \(Gradescope (.+)\)$"), ("name", "id")),
+    (re.compile(r"(.+) \(Brightspace \d+-\d+\)$"), ("name",)),
+    (re.compile(r"(.+) \(Sakai (.+)\)$"), ("name", "id")),
     # The folders and files of a download that was read as something else.
     (re.compile(r"(.+)_(\d+)_assignsubmission_"), ("name", "moodle")),
     (re.compile(r"([^_]+)(?:_late)?_(\d+)_\d+_", re.IGNORECASE), ("name", "canvas")),

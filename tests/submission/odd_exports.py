@@ -7,6 +7,7 @@ work of each person is marked, so that a test sees whose it is. A dictionary is 
 from __future__ import annotations
 
 import io
+import os
 import unicodedata
 import zipfile
 from collections.abc import Mapping
@@ -66,8 +67,6 @@ class Odd:
 
 def write_odd(folder: Path, odd: Odd) -> Path:
     """Write the files of an export below a new folder."""
-    import os
-
     for name, content in odd.files.items():
         path = folder / odd.top / name
         if name.endswith("/"):
@@ -91,7 +90,8 @@ def _data(content: Content) -> bytes:
 
 
 BOTH = work("ana") + "def attention_loops(q, k, v):\n    return v\n"
-NOTEBOOK = '{"cells": [{"cell_type": "code", "source": "%s", "metadata": {}, "outputs": []}], "metadata": {}}'
+NOTEBOOK = """{"nbformat": 4, "nbformat_minor": 5, "metadata": {},
+ "cells": [{"cell_type": "code", "source": "%s", "metadata": {}, "outputs": [], "execution_count": null}]}"""
 BRIGHTSPACE = {
     "index.html": "<html>Ana Silva</html>",
     "61001-7001 - Ana Silva - Oct 1, 2026 1159 PM/softmax.py": work("ana"),
@@ -196,7 +196,7 @@ ODD = (
     Odd(
         "blackboard without its notes, which user it is cannot be told",
         {f"Week 1_cy_zhang_attempt_{WHEN}_softmax.py": work("cy_zhang")},
-        skipped="cy_zhang zhang",
+        strangers=1,
         words=("may be",),
     ),
     Odd(
@@ -306,5 +306,5 @@ ODD = (
     Odd("a file as Windows' Notepad saves it", {"ana/softmax.py": work("ana").replace("\n", "\r\n").encode("utf-16")}, "ana"),
     Odd("a zip with the paths of Windows", {"ana.zip": {"hw\\softmax.py": work("ana")}}, "ana"),
     Odd("two people with copies", {"ana/softmax (1).py": work("ana"), "ben/softmax (2).py": work("ben")}, "ana ben"),
-    Odd("a student's folder inside another's", {"ana/softmax.py": work("ana"), "ana/ben/softmax.py": work("old")}, "ana"),
+    Odd("a student's folder inside another's", {"ana/softmax.py": work("ana"), "ana/ben/softmax.py": work("old")}, skipped="ana"),
 )
