@@ -74,14 +74,28 @@ class Accounting:
 
 def account(found: FoundSubmissions, marking: Marking, modules: Sequence[str] = ()) -> Accounting:
     """Account for everything that was found. `modules` are those that were asked for, even if there is no work."""
+    lines = _timed(found, marking)
     if marking.roster is None:
-        return Accounting(found.lines, (), (), ())
+        return Accounting(lines, (), (), ())
     graded = {one.module for one in found.handed_in}
     people = tuple(_person_lines(found, marking, sorted(graded | set(modules))))
     strangers = {one.student for one in found.handed_in if marking.person(one.piece.who) is None}
     work = (who for line in found.lines if line.fate in ("graded", "skipped") for who in line.who)
     several = {who.label: ids for who in work if len(ids := _matches(marking, who)) > 1}
-    return Accounting(found.lines, people, tuple(sorted(strangers)), tuple(sorted(several.items())))
+    return Accounting(lines, people, tuple(sorted(strangers)), tuple(sorted(several.items())))
+
+
+def _timed(found: FoundSubmissions, marking: Marking) -> Sequence[FileLine]:
+    """Return the lines of the files with the times that --times gives."""
+    if not marking.deadlines.handed_in:
+        return found.lines
+    times = {one.piece.location.origin: marking.handed_in_at(one) for one in found.handed_in}
+
+    def timed(line: FileLine) -> FileLine:
+        when = times.get(line.path) if line.fate == "graded" else None
+        return replace(line, handed_in=when.timestamp()) if when else line
+
+    return DiskList(form_of(FileLine), map(timed, found.lines))
 
 
 def settled(accounting: Accounting, marks: Iterable[Mark]) -> Accounting:

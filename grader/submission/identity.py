@@ -49,7 +49,7 @@ class Claim:
 
     `file` is the part of the path that the student chose. A platform that numbers attempts gives `order`. `late` is the
     platform's own mark, without a time. `no_file` says why there is nothing to grade in it. What a platform lists was
-    handed in, so `listed` files are never ignored, whatever their suffix is.
+    handed in, so `listed` files are never ignored, whatever their suffix is. A `loose` file is in no student's folder.
     """
 
     who: tuple[Identity, ...]
@@ -61,6 +61,7 @@ class Claim:
     late: bool = False
     no_file: str = ""
     listed: bool = False
+    loose: bool = False
 
 
 @dataclass(frozen=True)

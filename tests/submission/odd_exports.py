@@ -89,7 +89,7 @@ def _data(content: Content) -> bytes:
     return content.encode() if isinstance(content, str) else content
 
 
-BOTH = work("ana") + "def attention_loops(q, k, v):\n    return v\n"
+BOTH = work("ana") + "def dot_product(a, b):\n    return a\n"
 NOTEBOOK = """{"nbformat": 4, "nbformat_minor": 5, "metadata": {},
  "cells": [{"cell_type": "code", "source": "%s", "metadata": {}, "outputs": [], "execution_count": null}]}"""
 BRIGHTSPACE = {
@@ -302,8 +302,18 @@ ODD = (
     Odd("late suffixes", {"ana_late/softmax.py": work("x"), "ben (late)/softmax.py": work("y"), "zhang/softmax.py": work("zhang")}, "zhang", strangers=2),
     Odd("one file for two modules", {"ana/hw.py": BOTH, "ben/softmax.py": work("ben")}, "ben", "ana", ("has the functions of",)),
     Odd("names in capitals and a second ending", {"ana/SOFTMAX.PY": work("ana"), "ben/softmax.py.txt": work("ben")}, "ana", "ben"),
-    Odd("a file in Latin-1", {"ana/softmax.py": work("ana", "  # schön").encode("latin-1")}, "ana"),
-    Odd("a file as Windows' Notepad saves it", {"ana/softmax.py": work("ana").replace("\n", "\r\n").encode("utf-16")}, "ana"),
+    Odd(
+        "a file in Latin-1",
+        {"ana/softmax.py": work("ana", "  # schön").encode("latin-1")},
+        "ana",
+        words=("read as Latin-1",),
+    ),
+    Odd(
+        "a file that declares its encoding",
+        {"ana/softmax.py": f"# coding: windows-1252\n{work('ana', '  # schön')}".encode("latin-1")},
+        "ana",
+    ),
+    Odd("a file as Windows' Notepad saves it", {"ana/softmax.py": work("ana").replace("\n", "\r\n").encode("utf-16")}, "ana", words=("UTF-16",)),
     Odd("a zip with the paths of Windows", {"ana.zip": {"hw\\softmax.py": work("ana")}}, "ana"),
     Odd("two people with copies", {"ana/softmax (1).py": work("ana"), "ben/softmax (2).py": work("ben")}, "ana ben"),
     Odd("a student's folder inside another's", {"ana/softmax.py": work("ana"), "ana/ben/softmax.py": work("old")}, skipped="ana"),
