@@ -9,19 +9,16 @@ import csv
 import html
 import io
 import re
-import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
 
 from grader.classroom.class_list import ClassList, ExportError
 from grader.classroom.marks import Mark
 from grader.classroom.roster import Person, Roster
 from grader.core.report import Report
-from grader.core.safe_text import one_line, visible
-from grader.core.times import show_length
-from grader.platforms.nbgrader.scores import NotGradedError, scores_of
+from grader.core.safe_text import one_line
+from grader.platforms.feedback_text import feedback_text, mark_line, zip_of
 
 # What we read, and the name that an English Moodle gives to its column.
 COLUMNS = {
@@ -42,7 +39,6 @@ _EXPORTED = re.compile(r"_(\d+)_assignsubmission_|\(Moodle (\d+)\)$")
 _OURS = re.compile(r"\d+(?:\.\d+)? of \d+(?:\.\d+)? points")
 _NOT_IN_NAMES = re.compile(r"[_/\\\x00-\x1f]+")  # Moodle splits the name of a folder at underscores
 MakePage = Callable[[Mark, Report], tuple[str, str]]
-_EPOCH = (1980, 1, 1, 0, 0, 0)  # the same class gives the same zip
 
 
 @dataclass(frozen=True)
@@ -132,7 +128,7 @@ def moodle_files(
                 html_page, leak = page(mark, report) if page else ("", "")
                 pages |= {f"{filled.folder}/{module}-feedback.html": html_page} if html_page else {}
                 problems += [f"{mark.id}: the page {leak}. It was left out"] if leak else []
-    zipped = _zip(files | pages)
+    zipped = zip_of(files | pages)
     return MoodleFiles(sheet.text(rows), zipped, grades, len(files), tuple(one_line(text) for text in problems))
 
 
@@ -254,42 +250,3 @@ def _number(sheet: Worksheet, row: tuple[str, ...], column: str) -> float:
     except ValueError:
         problem = f"{sheet.path} has {text!r} as {sheet.header[sheet.at[column]]}, which is not a number"
         raise ExportError(f"{problem}. The assignment must be graded with points, not with a scale") from None
-
-
-def _zip(files: Mapping[str, str]) -> bytes:
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as made:
-        for name, text in sorted(files.items()):
-            made.writestr(zipfile.ZipInfo(name, _EPOCH), text.encode("utf-8"), zipfile.ZIP_DEFLATED)
-    return data.getvalue()
-
-
-def mark_line(mark: Mark) -> str:
-    """Return the mark of a student in one line: points, what was given by hand, lateness and comment.
-
-    It begins with a digit, so that no spreadsheet runs it as a formula. Without a mark it is empty.
-    """
-    if mark.final is None:
-        return ""
-    parts = [f"{mark.final:g} of {mark.max_score:g} points"]
-    if mark.override is not None:
-        automatic = "none" if mark.automatic is None else f"{mark.automatic:g}"
-        parts.append(f"given by hand, automatic mark: {automatic}")
-    elif mark.late_s:
-        late = f"late by {show_length(timedelta(seconds=mark.late_s))}"
-        parts.append(f"{late}, penalty: {mark.penalty:g}" if mark.penalty else late)
-    if mark.provisional and mark.override is None:
-        parts.append("provisional: not everything is decided yet")
-    line = "; ".join(parts) + "."
-    return f"{line} {mark.comment}" if mark.comment else line
-
-
-def feedback_text(mark: Mark, report: Report, course: str = "") -> str:
-    """Return the feedback file of a student: the same texts as in nbgrader, for each function of the module."""
-    lines = [f"{course}: {mark.module}" if course else mark.module, mark_line(mark), ""]
-    try:
-        for score in scores_of(report):
-            lines += [score.target, "", score.comment, ""]
-    except NotGradedError:
-        lines += ["This was not graded: the grader failed, not your code.", ""]
-    return visible("\n".join(lines))

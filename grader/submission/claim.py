@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 
-from grader.course.module import Module
 from grader.submission.archive import ARCHIVE, NOTEBOOK, SCRIPT, FileContent, UnreadableError
 from grader.submission.assignment_cells import is_assignment
 from grader.submission.found import FileLine
@@ -20,8 +19,8 @@ from grader.submission.importers.exports import importers_for
 from grader.submission.importers.gradescope import Gradescope
 from grader.submission.module_names import EXACT, NBGRADER, SIMILAR, ModuleGuess, ModuleNames
 from grader.submission.open import Search
-from grader.submission.source import Entry, Source
 from grader.submission.reading import reading_note
+from grader.submission.source import Entry, Source
 from grader.submission.submission import Attempt, FilePlace, SubmittedFile
 
 OTHER_ARCHIVES = (".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar")

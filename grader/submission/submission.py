@@ -20,7 +20,6 @@ from grader.submission.own_file import own_file
 from grader.submission.reading import script_text
 
 
-
 @dataclass(frozen=True)
 class Source:
     """One file of a student: the cells of a notebook, or a script as one cell."""

@@ -13,7 +13,8 @@ import pytest
 
 from grader.classroom.class_list import read_class
 from grader.classroom.store.files import FileStore
-from grader.platforms.moodle import COLUMNS, feedback_text, read_worksheet
+from grader.platforms.feedback_text import feedback_text
+from grader.platforms.moodle import COLUMNS, read_worksheet
 from tests.conftest import write
 from tests.platforms.conftest import Graded
 

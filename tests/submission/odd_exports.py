@@ -142,7 +142,11 @@ ODD = (
         },
         "ana",
     ),
-    Odd("canvas, anonymous", {f"anon_{one}_5{at}_softmax.py": work("x") for at, one in enumerate(("x7Q", "b2Z"))}, strangers=2),
+    Odd(
+        "canvas, anonymous",
+        {f"anon_{one}_5{at}_softmax.py": work("x") for at, one in enumerate(("x7Q", "b2Z"))},
+        strangers=2,
+    ),
     Odd(
         "canvas, umlauts in NFD, commas and blanks in names",
         {
@@ -152,7 +156,9 @@ ODD = (
         },
         "ana bjoern eli",
     ),
-    Odd("canvas, a group", {"theowls_201_51_softmax.py": work("ana"), "team2_202_52_softmax.py": work("ben")}, "ana ben"),
+    Odd(
+        "canvas, a group", {"theowls_201_51_softmax.py": work("ana"), "team2_202_52_softmax.py": work("ben")}, "ana ben"
+    ),
     Odd(
         "moodle, NFD and folders inside",
         {
@@ -227,7 +233,11 @@ ODD = (
     ),
     Odd(
         "clones",
-        {"softmax-ana-s/softmax.py": work("ana"), "softmax-bokafor/softmax.py": work("ben"), "softmax-1/softmax.py": work("x")},
+        {
+            "softmax-ana-s/softmax.py": work("ana"),
+            "softmax-bokafor/softmax.py": work("ben"),
+            "softmax-1/softmax.py": work("x"),
+        },
         "ana ben",
         strangers=1,
         top="softmax-submissions",
@@ -246,7 +256,11 @@ ODD = (
     ),
     Odd(
         "names with commas, in folders",
-        {"Silva, Ana/softmax.py": work("ana"), nfd("Åström, Björn/softmax.py"): work("bjoern"), "Zhang, Cy /softmax.py": work("cy_zhang")},
+        {
+            "Silva, Ana/softmax.py": work("ana"),
+            nfd("Åström, Björn/softmax.py"): work("bjoern"),
+            "Zhang, Cy /softmax.py": work("cy_zhang"),
+        },
         "ana bjoern cy_zhang",
     ),
     Odd(
@@ -282,10 +296,32 @@ ODD = (
         words=("changed later",),
         times={"ana/softmax.ipynb": 60},
     ),
-    Odd("a zip in a zip", {"ana.zip": {"inner.zip": {"softmax.py": work("ana")}}}, skipped="ana", words=("zip inside a zip",)),
-    Odd("a broken zip", {"ana/hw.zip": b"PK\3\4 broken", "ben/softmax.py": work("ben")}, "ben", "ana", ("cannot be read as a zip",)),
-    Odd("a zip that was cut short", {"ana.zip": _data({"softmax.py": work("ana")})[:-30], "ben.py": work("ben")}, "ben", "ana"),
-    Odd("another kind of archive", {"ana/hw.rar": b"Rar!", "ben/softmax.py": work("ben")}, "ben", "ana", ("archive of a kind",)),
+    Odd(
+        "a zip in a zip",
+        {"ana.zip": {"inner.zip": {"softmax.py": work("ana")}}},
+        skipped="ana",
+        words=("zip inside a zip",),
+    ),
+    Odd(
+        "a broken zip",
+        {"ana/hw.zip": b"PK\3\4 broken", "ben/softmax.py": work("ben")},
+        "ben",
+        "ana",
+        ("cannot be read as a zip",),
+    ),
+    Odd(
+        "a zip that was cut short",
+        {"ana.zip": _data({"softmax.py": work("ana")})[:-30], "ben.py": work("ben")},
+        "ben",
+        "ana",
+    ),
+    Odd(
+        "another kind of archive",
+        {"ana/hw.rar": b"Rar!", "ben/softmax.py": work("ben")},
+        "ben",
+        "ana",
+        ("archive of a kind",),
+    ),
     Odd(
         "hidden files and what editors leave",
         {
@@ -298,10 +334,32 @@ ODD = (
         },
         "ana ben",
     ),
-    Odd("empty folders", {"ana/softmax.py": work("ana"), "ben/": "", "zhang/notes.txt": "sorry"}, "ana", "ben zhang", ("has nothing to grade",)),
-    Odd("late suffixes", {"ana_late/softmax.py": work("x"), "ben (late)/softmax.py": work("y"), "zhang/softmax.py": work("zhang")}, "zhang", strangers=2),
-    Odd("one file for two modules", {"ana/hw.py": BOTH, "ben/softmax.py": work("ben")}, "ben", "ana", ("has the functions of",)),
-    Odd("names in capitals and a second ending", {"ana/SOFTMAX.PY": work("ana"), "ben/softmax.py.txt": work("ben")}, "ana", "ben"),
+    Odd(
+        "empty folders",
+        {"ana/softmax.py": work("ana"), "ben/": "", "zhang/notes.txt": "sorry"},
+        "ana",
+        "ben zhang",
+        ("has nothing to grade",),
+    ),
+    Odd(
+        "late suffixes",
+        {"ana_late/softmax.py": work("x"), "ben (late)/softmax.py": work("y"), "zhang/softmax.py": work("zhang")},
+        "zhang",
+        strangers=2,
+    ),
+    Odd(
+        "one file for two modules",
+        {"ana/hw.py": BOTH, "ben/softmax.py": work("ben")},
+        "ben",
+        "ana",
+        ("has the functions of",),
+    ),
+    Odd(
+        "names in capitals and a second ending",
+        {"ana/SOFTMAX.PY": work("ana"), "ben/softmax.py.txt": work("ben")},
+        "ana",
+        "ben",
+    ),
     Odd(
         "a file in Latin-1",
         {"ana/softmax.py": work("ana", "  # schön").encode("latin-1")},
@@ -313,8 +371,17 @@ ODD = (
         {"ana/softmax.py": f"# coding: windows-1252\n{work('ana', '  # schön')}".encode("latin-1")},
         "ana",
     ),
-    Odd("a file as Windows' Notepad saves it", {"ana/softmax.py": work("ana").replace("\n", "\r\n").encode("utf-16")}, "ana", words=("UTF-16",)),
+    Odd(
+        "a file as Windows' Notepad saves it",
+        {"ana/softmax.py": work("ana").replace("\n", "\r\n").encode("utf-16")},
+        "ana",
+        words=("UTF-16",),
+    ),
     Odd("a zip with the paths of Windows", {"ana.zip": {"hw\\softmax.py": work("ana")}}, "ana"),
     Odd("two people with copies", {"ana/softmax (1).py": work("ana"), "ben/softmax (2).py": work("ben")}, "ana ben"),
-    Odd("a student's folder inside another's", {"ana/softmax.py": work("ana"), "ana/ben/softmax.py": work("old")}, skipped="ana"),
+    Odd(
+        "a student's folder inside another's",
+        {"ana/softmax.py": work("ana"), "ana/ben/softmax.py": work("old")},
+        skipped="ana",
+    ),
 )

@@ -312,7 +312,7 @@ def test_hostile_zip_is_refused_and_other_files_are_not(
     two_modules: Course, tmp_path: Path, make: Callable[[], bytes], words: str
 ) -> None:
     (tmp_path / "eve.zip").write_bytes(make())
-    write(tmp_path, {"ana.py": CODE})
+    write(tmp_path, {"ana/softmax.py": CODE})
     before = sorted(path for path in tmp_path.rglob("*"))
     for module in (two_modules.module("softmax"), None):  # it is skipped with and without --module
         found = find_submissions(two_modules, [tmp_path], module)

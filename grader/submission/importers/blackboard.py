@@ -73,8 +73,10 @@ def blackboard_of(names: Iterable[PurePosixPath], folder: Path | None) -> Blackb
 
 def _noted(folder: Path | None, notes: Sequence[re.Match[str]]) -> dict[str, str]:
     """Return the user names that the notes say."""
-    users = {}
-    for note in notes if folder else ():
+    users: dict[str, str] = {}
+    for note in notes:
+        if folder is None:
+            break
         try:
             text = read_file(folder / note[0], limit=1 << 20).data.decode("utf-8", "replace")
         except (OSError, UnreadableError):

@@ -51,9 +51,11 @@ def brightspace_of(names: Iterable[PurePosixPath], folder: Path | None) -> Brigh
 def _order(time: str) -> tuple[int, ...]:
     """Return a time as numbers that order the attempts; nothing if it is written in another language."""
     match = _CLOCK.fullmatch(time)
-    for one in _DAYS if match else ():
+    if match is None:
+        return ()
+    for one in _DAYS:
         try:
-            day = datetime.strptime(match["day"], one)  # noqa: DTZ007 - it has no time zone
+            day = datetime.strptime(match["day"], one)
         except ValueError:
             continue
         half = (match["half"] or "").casefold()
