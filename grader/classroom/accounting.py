@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 from typing import Any, Literal
 
 from grader.classroom.marks import Mark, Marking
@@ -28,6 +29,7 @@ class PersonLine:
     id: str
     name: str
     reason: str = ""
+    path: str = ""  # of what was skipped
 
 
 @dataclass(frozen=True)
@@ -40,9 +42,10 @@ class Accounting:
     doubtful: tuple[tuple[str, tuple[str, ...]], ...]  # students who may be several people on the roster: their ids
 
     @property
-    def skipped_people(self) -> frozenset[tuple[str, str]]:
-        """The module and id of each person on the roster whose work was skipped."""
-        return frozenset((line.module, line.id) for line in self.people if line.fate == "skipped")
+    def skipped_people(self) -> dict[tuple[str, str], str]:
+        """The module and id of each person on the roster whose work was skipped: the name of the file, and why."""
+        skipped = (line for line in self.people if line.fate == "skipped")
+        return {(line.module, line.id): f"{PurePath(line.path).name}: {line.reason}" for line in skipped}
 
     @property
     def has_skipped(self) -> bool:
@@ -116,17 +119,17 @@ def settled(accounting: Accounting, marks: Iterable[Mark]) -> Accounting:
 def _person_lines(found: FoundSubmissions, marking: Marking, modules: Sequence[str]) -> Iterator[PersonLine]:
     """Yield a line for each person on the roster and module."""
     graded = {(person.id, one.module) for one in found.handed_in if (person := marking.person(one.piece.who))}
-    skipped: dict[tuple[str, str], str] = {}
+    skipped: dict[tuple[str, str], tuple[str, str]] = {}
     for line in found.lines:
         for who in line.who if line.fate == "skipped" else ():
             if person := marking.person(who):
                 for module in (line.module,) if line.module else modules:
-                    skipped.setdefault((person.id, module), f"{line.path}: {line.reason}")
+                    skipped.setdefault((person.id, module), (line.reason, line.path))
     for module in modules:
         for person in marking.roster.people if marking.roster else ():
             key = person.id, module
             fate: PersonFate = "graded" if key in graded else "skipped" if key in skipped else "missing"
-            yield PersonLine(fate, module, person.id, person.name, skipped[key] if fate == "skipped" else "")
+            yield PersonLine(fate, module, person.id, person.name, *(skipped[key] if fate == "skipped" else ()))
 
 
 def _matches(marking: Marking, who: Identity) -> tuple[str, ...]:

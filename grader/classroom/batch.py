@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import chain, groupby
@@ -71,7 +71,8 @@ class Batch:
     marking: Marking = field(default_factory=Marking)
     gpu_name: str | None = None  # of the executor
     undecided: Undecided = "count"
-    skipped: frozenset[tuple[str, str]] = frozenset()  # module and id of people whose work could not be graded
+    # Why the work of people could not be graded, by module and id.
+    skipped: Mapping[tuple[str, str], str] = field(default_factory=dict)
     unwritten: dict[ReportKey, tuple[Report, str]] = field(default_factory=dict)  # with the reason
     _noted: DiskTable[_Noted] = field(default_factory=lambda: DiskTable(form_of(_Noted)))
 

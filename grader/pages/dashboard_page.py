@@ -146,7 +146,11 @@ class _Builder:
                 for one in self.found.results
                 if one.to_look_at
             ),
-            absent=tuple(self._row(one, one.mark.status) for one in self.found.results if one.mark.status in NO_REPORT),
+            absent=tuple(
+                self._row(one, one.mark.status, one.mark.reason)
+                for one in self.found.results
+                if one.mark.status in NO_REPORT
+            ),
             late=tuple(
                 self._row(one, _late_by(one.mark), f"{one.mark.penalty:g}", _number(one.mark.final))
                 for one in self.found.results

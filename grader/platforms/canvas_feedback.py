@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from grader.classroom.class_list import ClassList, ExportError
-from grader.classroom.marks import Mark
+from grader.classroom.marks import MISSING, SKIPPED, Mark
 from grader.classroom.roster import Roster
 from grader.core.report import Report
 from grader.core.safe_text import one_line
-from grader.platforms.feedback_text import feedback_text, zip_of
+from grader.platforms.feedback_text import feedback_text, skipped_text, zip_of
 from grader.submission.archive import ARCHIVE
 from grader.submission.class_archive import is_tar, listing
 from grader.submission.identity import Claim, folder_identity
@@ -50,7 +50,9 @@ def canvas_feedback(found: ClassList, submissions: Path, roster: Roster | None, 
         raise ExportError(f"{submissions} has no file with a name that Canvas gave it. {fix}")
     files: dict[str, str] = {}
     problems: list[str] = []
-    for mark, report in found.reports():
+    reports = {mark.submission: report for mark, report in found.reports()}
+    for mark in (mark for mark in found.marks if mark.status != MISSING):
+        report = None if mark.status == SKIPPED else reports[mark.submission]
         number = _number(mark, roster)
         own = [one for one in downloaded if number and number in _numbers(one)]
         file = _file_of(report, own)
@@ -60,7 +62,7 @@ def canvas_feedback(found: ClassList, submissions: Path, roster: Roster | None, 
         name = beginning_of(file.name) + ENDING
         if name in files:
             raise ExportError(f"two students with a grade for {module} have the file {file.name}. Grade with a roster")
-        files[name] = feedback_text(mark, report, course)
+        files[name] = feedback_text(mark, report, course) if report else skipped_text(mark, course)
     return CanvasFeedback(zip_of(files), len(files), tuple(map(one_line, problems)))
 
 
@@ -91,10 +93,10 @@ def _number(mark: Mark, roster: Roster | None) -> str:
     return person.canvas if person else ""
 
 
-def _file_of(report: Report, own: list[_Downloaded]) -> _Downloaded | None:
+def _file_of(report: Report | None, own: list[_Downloaded]) -> _Downloaded | None:
     """Return the file of a submission that feedback is added to: the one that was graded, or else the last."""
     files = [one for one in own if not one.claim.no_file]
-    graded = [one for one in files if one.claim.file.name == report.file]
+    graded = [one for one in files if report and one.claim.file.name == report.file]
     return max(graded or files, key=lambda one: one.claim.order, default=None)
 
 

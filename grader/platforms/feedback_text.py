@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Mapping
 from datetime import timedelta
 
-from grader.classroom.marks import Mark
+from grader.classroom.marks import Mark, skipped_lines
 from grader.core.report import Report
 from grader.core.safe_text import visible
 from grader.core.times import show_length
@@ -43,6 +43,12 @@ def mark_line(mark: Mark) -> str:
         parts.append("provisional: not everything is decided yet")
     line = "; ".join(parts) + "."
     return f"{line} {mark.comment}" if mark.comment else line
+
+
+def skipped_text(mark: Mark, course: str = "") -> str:
+    """Return the feedback file of a student whose work could not be graded."""
+    lines = [f"{course}: {mark.module}" if course else mark.module, *skipped_lines(mark), mark.comment]
+    return visible("\n\n".join(filter(None, lines)) + "\n")
 
 
 def feedback_text(mark: Mark, report: Report, course: str = "") -> str:

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.classroom.class_list import ClassList, ExportError
-from grader.classroom.marks import Mark
+from grader.classroom.marks import SKIPPED, Mark
 from grader.classroom.roster import Person, Roster
 from grader.core.report import Report
 from grader.core.safe_text import one_line
-from grader.platforms.feedback_text import feedback_text, mark_line, zip_of
+from grader.platforms.feedback_text import feedback_text, mark_line, skipped_text, zip_of
 
 # What we read, and the name that an English Moodle gives to its column.
 COLUMNS = {
@@ -33,6 +33,7 @@ COLUMNS = {
     "feedback": "Feedback comments",
 }
 REQUIRED = ("identifier", "grade", "maximum")
+MODIFIED = "Last modified (grade)"  # its import needs it, and we do not
 _PARTICIPANT = re.compile(r"\D*(\d+)")  # `Participant 12345`, in the language of the site
 # The number of a participant in the name of a submission that Moodle exported.
 _EXPORTED = re.compile(r"_(\d+)_assignsubmission_|\(Moodle (\d+)\)$")
@@ -88,6 +89,9 @@ def read_worksheet(path: Path, names: Mapping[str, str]) -> Worksheet:
     except (UnicodeDecodeError, csv.Error, ValueError) as error:
         fix = "Download the grading worksheet from Moodle again"
         raise ExportError(f"{path} is not a grading worksheet: {error}. {fix}") from None
+    if "Identifier" in header and MODIFIED not in header:  # in English
+        fix = "Moodle takes no worksheet without it. Download the worksheet again"
+        raise ExportError(f"{path} has no column {MODIFIED!r}. {fix}")
     wanted = {**COLUMNS, **names}
     at = {column: header.index(name) for column, name in wanted.items() if name in header}
     if missing := next((column for column in (*REQUIRED, *names) if column not in at), None):
@@ -123,7 +127,9 @@ def moodle_files(
             rows.append(filled.cells())
             grades += filled.takes_grade
             problems += filled.problems()
-            if report := reports.get(mark.submission):
+            if mark.status == SKIPPED:
+                files[f"{filled.folder}/{module}-feedback.txt"] = skipped_text(mark, course)
+            elif report := reports.get(mark.submission):
                 files[f"{filled.folder}/{module}-feedback.txt"] = feedback_text(mark, report, course)
                 html_page, leak = page(mark, report) if page else ("", "")
                 pages |= {f"{filled.folder}/{module}-feedback.html": html_page} if html_page else {}

@@ -17,8 +17,8 @@ FATES: tuple[Fate, ...] = ("graded", "not counted", "skipped", "not work")
 class FileLine:
     """What became of one file.
 
-    A skipped file may be a student's work, so a person must look at it. The reason of a graded file says how it was read,
-    if that is not certain. `attempt` is its label if several are graded.
+    A skipped file may be a student's work, so a person must look at it. The reason of a graded file says how it was
+    read, if that is not certain. `attempt` is its label if several are graded.
     """
 
     fate: Fate

@@ -70,16 +70,15 @@ def canvas(
     REPORTS is the folder of `attn grade class/ --to REPORTS`. The marks are the final ones, after late penalties.
 
     \b
-    attn export canvas reports --out canvas.csv --roster gradebook.csv
-    attn export canvas reports --out canvas.csv -m warm_up -a warm_up="Week 1 (1234)"
+    attn export canvas reports --out canvas.csv --roster gradebook.csv -a warm_up="Week 1 (1234)"
 
     Export the gradebook from Canvas first and pass it as --roster. It has Canvas's ids of all students, and the names,
     numbers and points of the assignments. An assignment that it does not have is refused, and so are other points: add
     --create or --scale. A student without a score keeps what the gradebook has, never a 0.
 
     \b
-    attn export canvas reports --out canvas.csv --roster gradebook.csv -m warm_up -a warm_up="Week 1 (1234)"
-        --feedback feedback.zip --submissions submissions.zip
+    attn export canvas reports --out canvas.csv --roster gradebook.csv \\
+        -m warm_up --feedback feedback.zip --submissions submissions.zip
 
     Canvas imports no comments with grades. --feedback writes a zip with a text for each student, with your comment and
     the reasons for each function. Upload it in the assignment, with Upload Submissions. --comments writes a table of

@@ -1,4 +1,4 @@
-"""Brightspace: a folder `61001-7001 - Ana Silva - Oct 1, 2026 1159 PM` for each submission, or the same before each file.
+"""Brightspace: a folder `61001-7001 - Ana Silva - Oct 1, 2026 1159 PM` for each submission, or that before each file.
 
 The numbers do not say who the student is, so the name does. The time has no time zone, so it only orders the attempts.
 `index.html` is Brightspace's own list.
