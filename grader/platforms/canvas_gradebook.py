@@ -52,7 +52,7 @@ class Gradebook:
         looked_for = [wanted.casefold(), slug.replace("_", " ")] if wanted else [slug.replace("_", " ")]
         names = [by_title[near] for text in looked_for for near in get_close_matches(text, list(by_title), 1, 0.5)]
         there = f"It has {', '.join(list(self.points)[:6])}{', …' if len(self.points) > 6 else ''}"
-        what = f"has no assignment {wanted!r}" if wanted else f"has no assignment for {module} that is named"
+        what = f"has no assignment {wanted!r}" if wanted else f"does not say which assignment is for {module}"
         fix = f'-a {slug}="{names[0]}"' if names else f'-a {slug}="NAME (NUMBER)"'
         again = f"Did you mean {fix}? For a new assignment" if names else f"Add {fix}, or for a new assignment"
         return f"{self.path} {what}. {there}. {again}, add --create"

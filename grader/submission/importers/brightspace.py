@@ -15,11 +15,9 @@ from pathlib import Path, PurePosixPath
 from grader.submission.identity import Claim, Identity, NotWork
 
 PLATFORM = "Brightspace"
-_TIME = r"[^/-]*\d[^/-]* \d{3,4}(?: ?[ap]\.?m\.?)?"
-ZIP_NAME = re.compile(rf".+ Download {_TIME}", re.IGNORECASE)
-_ENTRY = re.compile(
-    rf"(?P<numbers>\d+-\d+) - (?P<name>[^/]+?) - (?P<time>{_TIME})(?:/| - )(?P<file>.+)", re.IGNORECASE | re.DOTALL
-)
+_TIME = r"[^/-]*\d[^/-]* \d{3,4}(?: ?[AaPp]\.?[Mm]\.?)?"
+ZIP_NAME = re.compile(rf".+ Download {_TIME}")
+_ENTRY = re.compile(rf"(?P<numbers>\d+-\d+) - (?P<name>[^/]+?) - (?P<time>{_TIME})(?:/| - )(?P<file>.+)", re.DOTALL)
 _CLOCK = re.compile(r"(?P<day>.+) (?P<hour>\d{1,2})(?P<minute>\d\d)(?: ?(?P<half>[ap])\.?m\.?)?", re.IGNORECASE)
 _DAYS = ("%b %d, %Y", "%B %d, %Y", "%d %B, %Y", "%d %B %Y", "%d %b, %Y", "%d %b %Y")
 

@@ -76,7 +76,9 @@ def export_of(zip_stem: str, names: Sequence[PurePosixPath]) -> PlatformExport |
 
 def likely_export(names: Sequence[PurePosixPath]) -> PlatformExport | None:
     """Return the platform whose naming most of these files follow; None if none of them follows any."""
-    counts = [sum(one.importer.claim(name) is not None for name in names) for one in PLATFORM_EXPORTS]
+    wrapped = len({name.parts[0] for name in names}) == 1 and all(len(name.parts) > 1 for name in names)
+    inside = [PurePosixPath(*name.parts[1:]) for name in names] if wrapped else []
+    counts = [sum(one.importer.claim(name) is not None for name in (*names, *inside)) for one in PLATFORM_EXPORTS]
     return PLATFORM_EXPORTS[counts.index(max(counts))] if any(counts) else None
 
 
