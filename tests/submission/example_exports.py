@@ -127,7 +127,8 @@ Student,ID,SIS User ID,SIS Login ID,Section,Softmax (1234)
 "Ito, Fay",206,S106,fay,Monday,
 """
 WORKSHEET = """\
-Identifier,Full name,ID number,Email address,Status,Grade,Maximum Grade,Grade can be changed,Last modified (grade),Feedback comments
+Identifier,Full name,ID number,Email address,Status,Grade,Maximum Grade,Grade can be changed,Last modified (grade),\
+Feedback comments
 Participant 301,Ana Silva,101,ana@uni.example,Submitted for grading,,46.00,Yes,-,
 Participant 302,Ben Okafor,102,ben@uni.example,Submitted for grading,,46.00,Yes,-,
 Participant 303,Cy Zhang,103,cy@uni.example,Submitted for grading,,46.00,Yes,-,
