@@ -25,8 +25,8 @@ from grader.submission.class_archive import is_tar
 HELP = """\
 Grade submissions with the visible and the hidden checks.
 
-PATHS are scripts, notebooks, zips, folders laid out as <student>/<module>/<file>, or what a platform exported:
-Canvas, Moodle, Blackboard, Brightspace, Sakai, Gradescope, GitHub Classroom or nbgrader, as a folder or as its zip.
+PATHS are scripts, notebooks, zips, folders laid out as <student>/<module>/<file>, or what a platform exported, as a
+folder or as its zip: Canvas, Moodle, Blackboard, Brightspace, Sakai, Gradescope, GitHub Classroom or nbgrader.
 
 \b
 attn grade ana/warm_up.py                  the file name names the module
@@ -58,8 +58,8 @@ with --policy best the one with the highest mark after its own penalty. If it is
 whose they are, they are skipped.
 
 The submission time is the one in --times, or that of the platform: Gradescope's list, the last commit, Sakai's or
-nbgrader's timestamp.txt. Otherwise it is unknown: there is no penalty, and it is said. A file's own time is often that of a
-download, so it counts only with --file-times.
+nbgrader's timestamp.txt. Otherwise it is unknown: there is no penalty, and it is said. A file's own time is often that
+of a download, so it counts only with --file-times.
 
 With --device cuda, modules for the GPU are also graded on the GPU of this machine, one submission at a time. Those
 checks have extra points of their own. Without it, the reports list them as not run.

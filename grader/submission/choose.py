@@ -86,7 +86,7 @@ def _settled(
         if module is not None and name != module.name:
             yield from (_line("not work", file, f"is for {name}, not for {module.name}") for file in files)
             continue
-        known = person.certain or all(file.mapped for file in files)
+        known = person.certain or all(file.whose == "mapped" for file in files)
         choice = _choice(files, policy, known=known, alone=alone)
         if choice.undecided:
             yield from (_line("skipped", file, choice.undecided) for file in files)
@@ -102,7 +102,7 @@ def _settled(
 
 def _two_people(work: _FilesByModule) -> str:
     """Say why work that seems to be one student's may be that of two: the platform has two numbers for them."""
-    who = [file.who for files in work.values() for file in files if not file.mapped]
+    who = [file.who for files in work.values() for file in files if file.whose != "mapped"]
     for kind in _NUMBERS:
         numbers = {number for one in who for number in one.all(kind)}
         if len(numbers) > 1:
@@ -224,7 +224,7 @@ def _loose_copies(files: Sequence[SubmittedFile]) -> list[str]:
 
     They may be the attachments of several people's e-mails: `sort.py`, `sort (1).py`.
     """
-    loose = [file for file in files if file.loose and _is_named(file) and not _is_untouched(file)]
+    loose = [file for file in files if file.whose == "loose" and _is_named(file) and not _is_untouched(file)]
     copies = [file for file in loose if file.fit == SIMILAR]
     differ = len({_content(file) for file in loose}) > 1
     return [file.location.below.name for file in loose] if copies and differ else []

@@ -233,8 +233,7 @@ class _Work:
             location = FilePlace(self.entry.place, below, member is not None, shown)
             yield SubmittedFile(
                 *(who, guess.module, location, attempt, modified, fit),
-                mapped=self.mapped,
-                loose=self.claim.loose and not member,
+                whose="mapped" if self.mapped else "loose" if self.claim.loose and not member else "named",
                 note=note,
             )
 

@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import Literal
 
 from grader.core.report import EarlierModule
 from grader.course.course import Course
@@ -18,6 +19,9 @@ from grader.submission.assignment_cells import given_to_students, is_assignment
 from grader.submission.identity import Identity
 from grader.submission.own_file import own_file
 from grader.submission.reading import script_text
+
+# Who says whose a file is: its name or folder, --map, or nothing: it lies in the folder of the command line.
+Whose = Literal["named", "mapped", "loose"]
 
 
 @dataclass(frozen=True)
@@ -102,8 +106,7 @@ class SubmittedFile:
     modified: float = 0.0  # the student can set it
     fit: int = 0  # see module_names
     problem: str = ""
-    mapped: bool = False  # whether --map says whose it is
-    loose: bool = False  # whether it lies in the folder of the command line, in no student's folder
+    whose: Whose = "named"
     note: str = ""  # how it was read, if that is not certain
 
     @property

@@ -255,7 +255,7 @@ def whose_feedback(names: list[str], attachments: dict[str, str]) -> dict[str, s
     From `abstract_assignment.rb` in Canvas's repository: the first two numbers between underscores, or the two parts
     after `anon`, are the student and a file that this student handed in.
     """
-    found = {}
+    found: dict[str, str] = {}
     for name in names:
         parts = [part for part in name.split("_") if part != "LATE"]
         numbers = parts[1:3] if parts[0] == "anon" else [part for part in parts if part.isdecimal()][:2]

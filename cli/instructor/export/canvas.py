@@ -21,8 +21,33 @@ from grader.core.safe_text import one_line
 from grader.platforms.canvas import IdColumn, canvas_file
 from grader.platforms.canvas_feedback import CanvasFeedback, canvas_feedback
 
+HELP = """\
+Write a file that Canvas's gradebook imports.
 
-@click.command()
+REPORTS is the folder of `attn grade class/ --to REPORTS`. The marks are the final ones, after late penalties.
+
+\b
+attn export canvas reports --out canvas.csv --roster gradebook.csv -a warm_up="Week 1 (1234)"
+
+Export the gradebook from Canvas first and pass it as --roster. It has Canvas's ids of all students, and the names,
+numbers and points of the assignments. An assignment that it does not have is refused, and so are other points: add
+--create or --scale. A student without a score keeps what the gradebook has, never a 0.
+
+\b
+attn export canvas reports --out canvas.csv --roster gradebook.csv \\
+    -m warm_up -a warm_up="Week 1 (1234)" --feedback feedback.zip \\
+    --submissions submissions.zip
+
+Canvas imports no comments with grades. --feedback writes a zip with a text for each student, with your comment and
+the reasons for each function. Upload it in the assignment, with Upload Submissions. --comments writes a table of
+comments, to copy them by hand. --notes puts them into the column Notes, if your gradebook has it.
+
+Exit status: 0 written, 2 a wrong argument or option, 3 written, but a student was not graded, is not on the
+roster, or has no feedback file.
+"""
+
+
+@click.command(help=HELP)
 @click.argument("reports", type=RESULTS)
 @store_option
 @click.option("--out", required=True, type=NEW, help="The file to write.")
@@ -65,28 +90,7 @@ def canvas(
     submissions: Path | None,
     as_json: bool,
 ) -> None:
-    """Write a file that Canvas's gradebook imports.
-
-    REPORTS is the folder of `attn grade class/ --to REPORTS`. The marks are the final ones, after late penalties.
-
-    \b
-    attn export canvas reports --out canvas.csv --roster gradebook.csv -a warm_up="Week 1 (1234)"
-
-    Export the gradebook from Canvas first and pass it as --roster. It has Canvas's ids of all students, and the names,
-    numbers and points of the assignments. An assignment that it does not have is refused, and so are other points: add
-    --create or --scale. A student without a score keeps what the gradebook has, never a 0.
-
-    \b
-    attn export canvas reports --out canvas.csv --roster gradebook.csv \\
-        -m warm_up --feedback feedback.zip --submissions submissions.zip
-
-    Canvas imports no comments with grades. --feedback writes a zip with a text for each student, with your comment and
-    the reasons for each function. Upload it in the assignment, with Upload Submissions. --comments writes a table of
-    comments, to copy them by hand. --notes puts them into the column Notes, if your gradebook has it.
-
-    Exit status: 0 written, 2 a wrong argument or option, 3 written, but a student was not graded or is not on the
-    roster.
-    """
+    """Write the file, and the zip of feedback."""
     if (feedback is None) != (submissions is None):
         raise click.UsageError(
             "--feedback needs --submissions, the files downloaded from the assignment, and the reverse"
