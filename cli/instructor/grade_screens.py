@@ -18,7 +18,7 @@ from grader.classroom.batch import Batch, BatchResult
 from grader.classroom.marks import Marking
 from grader.classroom.roster import normalize_name
 from grader.classroom.store.store import ResultsStore
-from grader.core.safe_text import one_line
+from grader.core.safe_text import listed, one_line
 from grader.core.times import show_time
 from grader.submission.found import FileLine, FoundSubmissions
 from grader.submission.identity import Identity
@@ -111,7 +111,7 @@ def sum_lines(accounting: Accounting) -> list[str]:
 def _file(line: FileLine, marking: Marking) -> list[str]:
     shown = f"  {one_line(line.path, 1000)}"
     if line.fate == "graded":
-        who = ", ".join(_on_roster(one, marking) for one in line.who)
+        who = listed(_on_roster(one, marking) for one in line.who)
         attempt = f", attempt {line.attempt}" if line.attempt else ""
         own = one_line(f"      {who}, {line.module}{attempt}, {_when(line)}", 1000)
         return [shown, own, *_indented(line.reason)]
@@ -174,7 +174,7 @@ def show_notes(batch: Batch, settled: BatchResult, found: FoundSubmissions, to: 
         click.echo(one_line(f"attn: {note}", 1000), err=True)
     left_out = batch.results.writer.unmarked()
     if left_out:
-        names = ", ".join(left_out[:5]) + (", …" if len(left_out) > 5 else "")
+        names = listed(left_out[:5]) + (", …" if len(left_out) > 5 else "")
         text = "from a run that has not finished: not in grades.csv until you repeat that run with --resume"
         click.echo(f"attn: {len(left_out)} report(s) in {to.title} are {text} ({names})", err=True)
     if provisional := settled.counts.provisional:
