@@ -12,6 +12,7 @@ from types import MappingProxyType
 from grader.classroom.lateness import Deadlines, Penalty
 from grader.classroom.roster import Person, Roster
 from grader.core.csv_table import csv_lines
+from grader.core.json_record import OMITTED_IF_NONE
 from grader.core.report import Report
 from grader.core.safe_text import plain_name, visible_line
 from grader.submission.identity import Identity
@@ -53,7 +54,8 @@ class Mark:
     marked_late: bool = False  # by the platform, which may not say by how much
     override: float | None = None  # with the comment, from overrides.csv
     comment: str = ""
-    reason: str = ""  # why the work was skipped
+    # Why the work was skipped. Older lines of the journal do not have it.
+    reason: str | None = dataclasses.field(default=None, metadata=OMITTED_IF_NONE)
 
     @property
     def automatic(self) -> float | None:
@@ -162,7 +164,7 @@ class Marking:
                         attempt="",
                         attempts=0,
                         needs_review=False,
-                        reason=skipped.get((module, one.id), ""),
+                        reason=skipped.get((module, one.id)),
                     )
                 )
         return absent
@@ -219,7 +221,7 @@ def marks_lines(marks: Iterable[Mark]) -> Iterator[str]:
 
 def skipped_lines(mark: Mark) -> tuple[str, ...]:
     """Return what a student is told whose work could not be graded. Options are for the instructor."""
-    why = _FOR_INSTRUCTORS.sub("", mark.reason).rstrip(". ")
+    why = _FOR_INSTRUCTORS.sub("", mark.reason or "").rstrip(". ")
     points = "You have no points for it yet, and this is not a 0."
     if mark.final is not None:
         points = f"Your course staff gave you {mark.final:g} of {mark.max_score:g} points."

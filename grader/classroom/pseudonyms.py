@@ -87,7 +87,7 @@ class Pseudonyms:
             name="",
             submission=submission,
             comment=self.text(mark.comment),
-            reason=self.text(mark.reason),
+            reason=self.text(mark.reason) if mark.reason else None,
         )
 
     def report(self, report: Report) -> Report:

@@ -148,7 +148,7 @@ class _Builder:
                 if one.to_look_at
             ),
             absent=tuple(
-                self._row(one, one.mark.status, one.mark.reason)
+                self._row(one, one.mark.status, one.mark.reason or "")
                 for one in self.found.results
                 if one.mark.status in NO_REPORT
             ),
