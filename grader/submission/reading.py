@@ -38,7 +38,7 @@ def _read(data: bytes) -> tuple[str, str]:
         if "unknown encoding" in str(error):
             raise
         text = data.decode(_GUESS)
-        if not all(letter.isprintable() or letter in "\t\r\n\f" for letter in text):
+        if not all(letter.isprintable() or letter in "\t\r\n\f\xa0" for letter in text):
             raise
         return text, "is not UTF-8: read as Latin-1 (Windows-1252)"
 

@@ -384,7 +384,7 @@ class TestHostileFiles:
             b"# coding: undefined\n",
             b"# coding: utf-7\n",
             "x = 'é'\x00".encode("latin-1"),
-            "# 表".encode("shift-jis"),
+            "# 表、".encode("shift-jis"),
         ],
     )
     def test_text_in_no_known_encoding_is_refused(self, two_modules: Course, tmp_path: Path, data: bytes) -> None:
