@@ -11,6 +11,7 @@ import io
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
 from grader.classroom.class_list import ClassList, ExportError
@@ -95,7 +96,9 @@ def read_worksheet(path: Path, names: Mapping[str, str]) -> Worksheet:
     wanted = {**COLUMNS, **names}
     at = {column: header.index(name) for column, name in wanted.items() if name in header}
     if missing := next((column for column in (*REQUIRED, *names) if column not in at), None):
-        fix = f"Download the worksheet from the assignment, or name the column: --column {missing}=NAME"
+        near = get_close_matches(wanted[missing], header, 1)
+        meant = f"--column {missing}={near[0]!r}" if near else f"--column {missing}=NAME"
+        fix = f"Download the worksheet from the assignment, or name the column: {meant}"
         raise ExportError(f"{path} has no column {wanted[missing]!r}, only {', '.join(header)}. {fix}")
     full = tuple(tuple(row + [""] * (len(header) - len(row))) for row in rows if any(map(str.strip, row)))
     return Worksheet(path, tuple(header), full, at, delimiter, text.startswith("\ufeff") or data[:3] == b"\xef\xbb\xbf")

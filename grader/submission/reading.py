@@ -22,6 +22,8 @@ def script_text(data: bytes) -> str:
 
 def reading_note(data: bytes) -> str:
     """Return how a script is read if Python itself would refuse it; empty if it would not, or if nobody can read it."""
+    if data.isascii():
+        return ""
     try:
         return _read(data)[1]
     except (SyntaxError, UnicodeError, LookupError):
