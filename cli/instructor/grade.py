@@ -19,6 +19,7 @@ from cli.ui.anonymous import AnonymousOutput, hide_in
 from cli.ui.executors import open_executor
 from cli.ui.here import course_here
 from cli.ui.progress_line import Pace
+from grader.authoring.proof import changed_since_proof
 from grader.classroom import ClassError
 from grader.classroom.accounting import Accounting, account, settled
 from grader.classroom.batch import Batch
@@ -67,7 +68,7 @@ def grade(request: GradeRequest) -> None:
         if request.dry_run:
             show_plan(accounting, found, marking, as_json=request.as_json)
             sys.exit(int(accounting.has_skipped))
-        for note in found_notes(found, accounting, marking, unused):
+        for note in (*found_notes(found, accounting, marking, unused), *_unproved(course, found)):
             click.echo(note, err=True)
         if not found.handed_in:
             raise click.UsageError("there is nothing to grade at " + ", ".join(map(str, request.work.paths)))
@@ -161,6 +162,15 @@ def _look(
         resolve=lambda who: person.id if roster and (person := roster.find(who)) else None,
     )
     return found, name_lines.unused() if name_lines else []
+
+
+def _unproved(course: Course, found: FoundSubmissions) -> Iterator[str]:
+    """Yield a warning for each module whose checks changed after they were proved."""
+    for name in sorted({handed_in.module for handed_in in found.handed_in}):
+        module = course.module(name)
+        if changed := changed_since_proof(course, module):
+            what = f"{changed.relative_to(course.root)} changed after {name} was proved: its marks may be wrong"
+            yield f"attn: {what}. To prove it again, run: attn dev check {module.slug}"
 
 
 def _everybody(found: FoundSubmissions, accounting: Accounting) -> list[str]:

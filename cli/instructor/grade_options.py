@@ -26,8 +26,8 @@ from grader.submission.class_archive import is_tar
 HELP = """\
 Grade submissions with the visible and the hidden checks.
 
-PATHS are scripts, notebooks, zips, folders laid out as <student>/<module>/<file>, or what a platform exported:
-Canvas, Moodle, Blackboard, Gradescope, GitHub Classroom or nbgrader, as a folder or as its zip.
+PATHS are scripts, notebooks, zips, folders laid out as <student>/<module>/<file>, or what a platform exported, as a
+folder or as its zip: Canvas, Moodle, Blackboard, Brightspace, Sakai, Gradescope, GitHub Classroom or nbgrader.
 
 \b
 attn grade ana/warm_up.py                  the file name names the module
@@ -44,8 +44,8 @@ attn review reports                        what could not be decided?
 attn grade class/ --to week1 --store postgresql://grader@db/classroom
 
 A zip is one student's work, whatever is in it. It is a class only if you say so with --class-zip, or if it is
-beyond doubt the export of a platform: Canvas, Moodle, Blackboard or Gradescope. If a zip could be both, it is
-refused. A zip inside a folder or a class zip is always one student's work. A tar can only be a class.
+beyond doubt the export of a platform: Canvas, Moodle, Blackboard, Brightspace or Gradescope. If a zip could be both,
+it is refused. A zip inside a folder or a class zip is always one student's work. A tar can only be a class.
 
 Students are found on the roster by id, account, email address, GitHub name or, if it is unique, name. Where that
 fails, --map says whose work a folder is. The last lines count every file and every person on the roster.
@@ -58,9 +58,9 @@ A student may have several attempts: zips, or folders inside their own (ana/try2
 with --policy best the one with the highest mark after its own penalty. If it is not clear which is the latest, or
 whose they are, they are skipped.
 
-The submission time is the one in --times, or that of the platform: Gradescope's list, the last commit, nbgrader's
-timestamp.txt. Otherwise it is unknown: there is no penalty, and it is said. A file's own time is often that of a
-download, so it counts only with --file-times.
+The submission time is the one in --times, or that of the platform: Gradescope's list, the last commit, Sakai's or
+nbgrader's timestamp.txt. Otherwise it is unknown: there is no penalty, and it is said. A file's own time is often that
+of a download, so it counts only with --file-times.
 
 With --device cuda, modules for the GPU are also graded on the GPU of this machine, one submission at a time. Those
 checks have extra points of their own. Without it, the reports list them as not run.

@@ -7,7 +7,7 @@ import json
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import chain, groupby, islice
+from itertools import groupby, islice
 
 import click
 
@@ -18,7 +18,7 @@ from grader.classroom.batch import Batch, BatchResult
 from grader.classroom.marks import Marking
 from grader.classroom.roster import normalize_name
 from grader.classroom.store.store import ResultsStore
-from grader.core.safe_text import one_line
+from grader.core.safe_text import listed, one_line
 from grader.core.times import show_time
 from grader.submission.found import FileLine, FoundSubmissions
 from grader.submission.identity import Identity
@@ -41,7 +41,8 @@ def show_plan(accounting: Accounting, found: FoundSubmissions, marking: Marking,
         return
     notes = [one_line(f"{path}: {note}", 1000) for path, note in found.notes]
     lines = [*notes, *([""] if notes else []), *_file_lines(accounting, marking)]
-    click.echo("\n".join([*lines, *_student_notes(accounting), *sum_lines(accounting)]))
+    times = [note.removeprefix("attn: ") for note in _time_notes(found, marking)]
+    click.echo("\n".join([*lines, *times, *_student_notes(accounting), *sum_lines(accounting)]))
 
 
 def found_notes(
@@ -52,8 +53,12 @@ def found_notes(
         yield one_line(f"attn: {line}", 1000)
     for path, note in found.notes:
         yield one_line(f"attn: {path}: {note}", 1000)
-    for path, reason in chain(found.refused, found.not_counted):
+    for path, reason in found.refused:
         yield one_line(f"attn: skipped {path}: {reason}", 1000)
+    for path, reason in found.not_counted:
+        yield one_line(f"attn: not counted {path}: {reason}", 1000)
+    for path, how in found.guessed:
+        yield one_line(f"attn: {path} {how}", 1000)
     yield from _time_notes(found, marking)
     for line in _student_notes(accounting):
         yield f"attn: {line}"
@@ -108,13 +113,15 @@ def sum_lines(accounting: Accounting) -> list[str]:
 def _file(line: FileLine, marking: Marking) -> list[str]:
     shown = f"  {one_line(line.path, 1000)}"
     if line.fate == "graded":
-        who = ", ".join(_on_roster(one, marking) for one in line.who)
+        who = listed(_on_roster(one, marking) for one in line.who)
         attempt = f", attempt {line.attempt}" if line.attempt else ""
-        return [shown, one_line(f"      {who}, {line.module}{attempt}, {_when(line)}", 1000)]
-    return [
-        shown,
-        *textwrap.wrap(one_line(line.reason, 1000), WIDTH - 6, initial_indent=" " * 6, subsequent_indent=" " * 6),
-    ]
+        own = one_line(f"      {who}, {line.module}{attempt}, {_when(line)}", 1000)
+        return [shown, own, *_indented(line.reason)]
+    return [shown, *_indented(line.reason)]
+
+
+def _indented(text: str) -> list[str]:
+    return textwrap.wrap(one_line(text, 1000), WIDTH - 6, initial_indent=" " * 6, subsequent_indent=" " * 6)
 
 
 def _on_roster(who: Identity, marking: Marking) -> str:
@@ -169,7 +176,7 @@ def show_notes(batch: Batch, settled: BatchResult, found: FoundSubmissions, to: 
         click.echo(one_line(f"attn: {note}", 1000), err=True)
     left_out = batch.results.writer.unmarked()
     if left_out:
-        names = ", ".join(left_out[:5]) + (", …" if len(left_out) > 5 else "")
+        names = listed(left_out[:5]) + (", …" if len(left_out) > 5 else "")
         text = "from a run that has not finished: not in grades.csv until you repeat that run with --resume"
         click.echo(f"attn: {len(left_out)} report(s) in {to.title} are {text} ({names})", err=True)
     if provisional := settled.counts.provisional:

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from grader.core.report import cost_word, without_word
-from grader.core.safe_text import one_line, visible
+from grader.core.safe_text import listed, one_line, visible
 from grader.core.times import show_length
 
 if TYPE_CHECKING:
@@ -87,14 +87,17 @@ def _late(mark: Mark) -> str:
 
 def _missing(marks: Sequence[Mark]) -> list[str]:
     """Return the students on the roster who handed in nothing, or nothing that can be graded."""
-    absent: dict[str, list[str]] = {}
-    words = {"missing": "nothing from", "skipped": "skipped the work of"}
+    missing: dict[str, list[str]] = {}
+    skipped: list[str] = []
     for mark in marks:
-        if mark.status in words:
-            by_hand = "" if mark.override is None else f" ({mark.override:g} by hand)"
-            name = one_line(mark.name or mark.id) + by_hand
-            absent.setdefault(f"{mark.module}: {words[mark.status]}", []).append(name)
-    lines = [wrapped(f"{what} {', '.join(names)}", "") for what, names in absent.items()]
+        by_hand = "" if mark.override is None else f" ({mark.override:g} by hand)"
+        name = one_line(mark.name or mark.id) + by_hand
+        if mark.status == "missing":
+            missing.setdefault(mark.module, []).append(name)
+        elif mark.status == "skipped":
+            why = f": {one_line(mark.reason, 1000)}" if mark.reason else ""
+            skipped.append(wrapped(f"{mark.module}: skipped the work of {name}{why}", ""))
+    lines = [*skipped, *(wrapped(f"{module}: nothing from {listed(names)}", "") for module, names in missing.items())]
     return [*lines, ""] if lines else []
 
 
@@ -128,7 +131,7 @@ def misconception_lines(shared: Sequence[MisconceptionCount]) -> list[str]:
     """Return the misconceptions of a class, and who has them."""
     lines = ["Misconceptions:"] if shared else []
     for one in shared:
-        who = ", ".join(one.submissions)
+        who = listed(one.submissions)
         lines.append(wrapped(f"{len(one.submissions)} × {one.module} {one.misconception}: {who}", "  "))
         lines.append(wrapped(one.likely, " " * 6))
     return [*lines, ""] if shared else []

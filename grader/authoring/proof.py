@@ -28,6 +28,7 @@ from grader.sandbox.jail.view import gpu_devices
 
 _FOLDER = Path(".attnlab", "proofs")
 _GENERATED = {".ipynb", ".pyc"}
+_ONE_CHECKOUT = 300.0  # seconds in which git or a copy writes all files of a course
 
 
 @dataclass(frozen=True)
@@ -122,6 +123,23 @@ def proof_key(course: Course, module: Module) -> str:
                 data = path.read_bytes() if path.is_file() else b"missing"
                 digest.update(f"{path.relative_to(root).as_posix()}\0{len(data)}\0".encode() + data)
     return digest.hexdigest()
+
+
+def changed_since_proof(course: Course, module: Module) -> Path | None:
+    """Return a file of a module's author that is newer than its golden file and its last proof; None if none is.
+
+    It is a hint for people who grade: the times of files can be wrong, and only `read_proof` knows for certain.
+    """
+    hidden = course.hidden_suite(module)
+    if not hidden.is_file() or read_proof(course, module) is not None:
+        return None
+    proved = max(_written(module.golden), _written(_path(course, module))) + _ONE_CHECKOUT
+    own = [hidden, module.checks, module.probes, module.folder / "module.toml", course.solution(module)]
+    return next((path for path in own if _written(path) > proved), None)
+
+
+def _written(path: Path) -> float:
+    return path.stat().st_mtime if path.is_file() else 0.0
 
 
 def _files(folder: Path) -> Iterable[Path]:

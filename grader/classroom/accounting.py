@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 from typing import Any, Literal
 
 from grader.classroom.marks import Mark, Marking
@@ -28,6 +29,7 @@ class PersonLine:
     id: str
     name: str
     reason: str = ""
+    path: str = ""  # of what was skipped
 
 
 @dataclass(frozen=True)
@@ -40,9 +42,10 @@ class Accounting:
     doubtful: tuple[tuple[str, tuple[str, ...]], ...]  # students who may be several people on the roster: their ids
 
     @property
-    def skipped_people(self) -> frozenset[tuple[str, str]]:
-        """The module and id of each person on the roster whose work was skipped."""
-        return frozenset((line.module, line.id) for line in self.people if line.fate == "skipped")
+    def skipped_people(self) -> dict[tuple[str, str], str]:
+        """The module and id of each person on the roster whose work was skipped: the name of the file, and why."""
+        skipped = (line for line in self.people if line.fate == "skipped")
+        return {(line.module, line.id): f"{PurePath(line.path).name}: {line.reason}" for line in skipped}
 
     @property
     def has_skipped(self) -> bool:
@@ -74,14 +77,28 @@ class Accounting:
 
 def account(found: FoundSubmissions, marking: Marking, modules: Sequence[str] = ()) -> Accounting:
     """Account for everything that was found. `modules` are those that were asked for, even if there is no work."""
+    lines = _timed(found, marking)
     if marking.roster is None:
-        return Accounting(found.lines, (), (), ())
+        return Accounting(lines, (), (), ())
     graded = {one.module for one in found.handed_in}
     people = tuple(_person_lines(found, marking, sorted(graded | set(modules))))
     strangers = {one.student for one in found.handed_in if marking.person(one.piece.who) is None}
     work = (who for line in found.lines if line.fate in ("graded", "skipped") for who in line.who)
     several = {who.label: ids for who in work if len(ids := _matches(marking, who)) > 1}
-    return Accounting(found.lines, people, tuple(sorted(strangers)), tuple(sorted(several.items())))
+    return Accounting(lines, people, tuple(sorted(strangers)), tuple(sorted(several.items())))
+
+
+def _timed(found: FoundSubmissions, marking: Marking) -> Sequence[FileLine]:
+    """Return the lines of the files with the times that --times gives."""
+    if not marking.deadlines.handed_in:
+        return found.lines
+    times = {one.piece.location.origin: marking.handed_in_at(one) for one in found.handed_in}
+
+    def timed(line: FileLine) -> FileLine:
+        when = times.get(line.path) if line.fate == "graded" else None
+        return replace(line, handed_in=when.timestamp()) if when else line
+
+    return DiskList(form_of(FileLine), map(timed, found.lines))
 
 
 def settled(accounting: Accounting, marks: Iterable[Mark]) -> Accounting:
@@ -102,17 +119,17 @@ def settled(accounting: Accounting, marks: Iterable[Mark]) -> Accounting:
 def _person_lines(found: FoundSubmissions, marking: Marking, modules: Sequence[str]) -> Iterator[PersonLine]:
     """Yield a line for each person on the roster and module."""
     graded = {(person.id, one.module) for one in found.handed_in if (person := marking.person(one.piece.who))}
-    skipped: dict[tuple[str, str], str] = {}
+    skipped: dict[tuple[str, str], tuple[str, str]] = {}
     for line in found.lines:
         for who in line.who if line.fate == "skipped" else ():
             if person := marking.person(who):
                 for module in (line.module,) if line.module else modules:
-                    skipped.setdefault((person.id, module), f"{line.path}: {line.reason}")
+                    skipped.setdefault((person.id, module), (line.reason, line.path))
     for module in modules:
         for person in marking.roster.people if marking.roster else ():
             key = person.id, module
             fate: PersonFate = "graded" if key in graded else "skipped" if key in skipped else "missing"
-            yield PersonLine(fate, module, person.id, person.name, skipped[key] if fate == "skipped" else "")
+            yield PersonLine(fate, module, person.id, person.name, *(skipped[key] if fate == "skipped" else ()))
 
 
 def _matches(marking: Marking, who: Identity) -> tuple[str, ...]:

@@ -85,7 +85,8 @@ class Batch:
     marking: Marking = field(default_factory=Marking)
     gpu_name: str | None = None  # of the executor
     undecided: Mapping[str, Undecided] = field(default_factory=dict)  # by module; "count" if it is not there
-    skipped: frozenset[tuple[str, str]] = frozenset()  # module and id of people whose work could not be graded
+    # Why the work of people could not be graded, by module and id.
+    skipped: Mapping[tuple[str, str], str] = field(default_factory=dict)
     others: Mapping[str, Marking] = field(default_factory=dict)  # of modules that earlier runs graded
     policies: frozenset[str] = frozenset()  # modules of which other attempts may count than before
     unwritten: dict[ReportKey, tuple[Report, str]] = field(default_factory=dict)  # with the reason

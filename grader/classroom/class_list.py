@@ -73,8 +73,8 @@ class ClassList:
             yield one_line(f"{student} has several grades for {module}: none of them is exported")
         for mark in self.marks:
             if mark.final is None and mark.status != MISSING:
-                why = mark.status.replace("_", " ")
-                yield one_line(f"{mark.id or mark.submission} has no score for {mark.module} ({why}): not a 0")
+                why = mark.status.replace("_", " ") + (f", {mark.reason}" if mark.reason else "")
+                yield one_line(f"{mark.id or mark.submission} has no score for {mark.module} ({why}): not a 0", 1000)
 
     def reports(self) -> Iterator[tuple[Mark, Report]]:
         """Yield every mark that has a report, with the report."""

@@ -7,10 +7,12 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
 
 from grader.classroom.lateness import Deadlines, Penalty
 from grader.classroom.roster import Person, Roster
 from grader.core.csv_table import csv_lines
+from grader.core.json_record import OMITTED_IF_NONE
 from grader.core.report import Report
 from grader.core.safe_text import plain_name, visible_line
 from grader.submission.identity import Identity
@@ -19,6 +21,8 @@ from grader.submission.submission import SubmissionRef
 MISSING = "missing"
 SKIPPED = "skipped"  # something was handed in, but could not be graded
 NO_REPORT = (MISSING, SKIPPED)
+
+_FOR_INSTRUCTORS = re.compile(r"[.:] (?:Use|If|if|Add) [^.]*--.*", re.DOTALL)  # what they can do about skipped work
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,8 @@ class Mark:
     marked_late: bool = False  # by the platform, which may not say by how much
     override: float | None = None  # with the comment, from overrides.csv
     comment: str = ""
+    # Why the work was skipped. Older lines of the journal do not have it.
+    reason: str | None = dataclasses.field(default=None, metadata=OMITTED_IF_NONE)
 
     @property
     def automatic(self) -> float | None:
@@ -132,11 +138,15 @@ class Marking:
         return dataclasses.replace(mark, id=person.id, name=person.name, section=person.section)
 
     def missing(
-        self, module: str, max_score: float, submitted: Collection[str], skipped: Collection[tuple[str, str]] = ()
+        self,
+        module: str,
+        max_score: float,
+        submitted: Collection[str],
+        skipped: Mapping[tuple[str, str], str] = MappingProxyType({}),
     ) -> list[Mark]:
         """Return a mark without a score for each person on the roster whose id is not in `submitted`.
 
-        `skipped` has the module and id of those whose work could not be graded. The others submitted nothing.
+        `skipped` says why the work of others could not be graded, by module and id. The rest submitted nothing.
         """
         people = self.roster.people if self.roster else ()
         absent: list[Mark] = []
@@ -161,6 +171,7 @@ class Marking:
                         attempt="",
                         attempts=0,
                         needs_review=False,
+                        reason=skipped.get((module, one.id)),
                     )
                 )
         return absent
@@ -213,6 +224,19 @@ def _rank(mark: Mark) -> tuple[bool, float, float]:
 def marks_lines(marks: Iterable[Mark]) -> Iterator[str]:
     """Yield the lines of the class list as CSV."""
     return csv_lines(HEADER, ([getattr(mark, name) for name in HEADER] for mark in marks))
+
+
+def skipped_lines(mark: Mark) -> tuple[str, ...]:
+    """Return what a student is told whose work could not be graded. Options are for the instructor."""
+    why = _FOR_INSTRUCTORS.sub("", mark.reason or "").rstrip(". ")
+    points = "You have no points for it yet, and this is not a 0."
+    if mark.final is not None:
+        points = f"Your course staff gave you {mark.final:g} of {mark.max_score:g} points."
+    return (
+        f"What you handed in could not be graded. {points}",
+        f"The reason: {why}." if why else "",
+        "Look at the file that you handed in. Then ask your course staff what to do.",
+    )
 
 
 def _iso(when: datetime) -> str:

@@ -81,7 +81,14 @@ class Pseudonyms:
         """Return a line of the class list without name and id."""
         shown = self.of(mark.submission or mark.id)
         submission = shown if mark.submission else ""
-        return replace(mark, id=shown, name="", submission=submission, comment=self.text(mark.comment))
+        return replace(
+            mark,
+            id=shown,
+            name="",
+            submission=submission,
+            comment=self.text(mark.comment),
+            reason=self.text(mark.reason) if mark.reason else None,
+        )
 
     def report(self, report: Report) -> Report:
         """Return a report without the name of its student, also where the student's own text has it."""

@@ -114,12 +114,10 @@ class Roster:
     def matches(self, student: str | Identity) -> list[Person]:
         """Return the people on the roster that a student may be. If there are several, nothing is guessed."""
         who = folder_identity(student) if isinstance(student, str) else student
-        for name in who.all("folder"):
-            for spelling in (name, plain_name(name)):  # a class list that was used as a roster has the plain name
-                if shared := self._shared_ids.get(normalize_name(spelling)):
-                    return shared
-                if person := self._by_name.get(normalize_name(spelling)):
-                    return [person]
+        folders = who.all("folder")
+        meant = [people for name in folders if (people := self._named_by_folder(name))]
+        if meant:
+            return list({one.id: one for people in meant for one in people}.values())
         named = [person for kind in ("name", "folder") for name in who.all(kind) for person in self._of("name", name)]
         found = [one for kind in _CERTAIN for value in who.all(kind) for one in self._of(kind, value)]
         # The number of a platform may also be the id of another student here, so the name must agree.
@@ -128,6 +126,15 @@ class Roster:
         if len(unique) == 1 and named and unique[0] not in named:
             return list({one.id: one for one in (*unique, *named)}.values())
         return [one for one in unique if one in named or not _is_another(one, who)]
+
+    def _named_by_folder(self, name: str) -> list[Person]:
+        """Return the people that the name of a folder means: one, or several if it is the id and account of two."""
+        for spelling in (name, plain_name(name)):  # a class list that was used as a roster has the plain name
+            if shared := self._shared_ids.get(normalize_name(spelling)):
+                return shared
+            if person := self._by_name.get(normalize_name(spelling)):
+                return [person]
+        return []
 
     def _of(self, kind: KeyKind, value: str) -> list[Person]:
         return self._by_key.get((kind, _comparable(kind, value)), [])

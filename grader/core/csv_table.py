@@ -7,6 +7,7 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
+from typing import Any
 
 from grader.core.safe_text import visible_line
 
@@ -51,16 +52,9 @@ def read_csv(data: bytes) -> list[tuple[int, dict[str, str]]]:
     Columns are separated by commas, semicolons or tabs. The text is UTF-8, or UTF-16 as spreadsheets save it.
     Empty rows are skipped.
     """
-    try:
-        text = data.decode(next((name for mark, name in _ENCODINGS.items() if data.startswith(mark)), "utf-8"))
-    except UnicodeDecodeError as error:
-        raise CsvError(f"is not UTF-8 text (byte {error.start}). Save it as CSV UTF-8") from None
-    text = _PREAMBLE.sub("", text)
-    first_line = text.splitlines()[0] if text.strip() else ""
-    delimiter = max(_DELIMITERS, key=first_line.count)
     rows: list[tuple[int, dict[str, str]]] = []
+    reader = _reader(data)
     try:
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
         header = [_cell_text(name).casefold() for name in next(reader, [])]
         last_line = reader.line_num
         for cells in reader:
@@ -77,6 +71,26 @@ def read_csv(data: bytes) -> list[tuple[int, dict[str, str]]]:
     if duplicate:
         raise CsvError(f"has two columns named {duplicate!r}")
     return rows
+
+
+def column_names(data: bytes) -> list[str]:
+    """Return the names of the columns of a CSV file as they are written."""
+    reader = _reader(data)
+    try:
+        return [_cell_text(name) for name in next(reader, [])]
+    except csv.Error as error:
+        raise CsvError(f"is not a CSV file: {error} in line {reader.line_num}") from None
+
+
+def _reader(data: bytes) -> Any:
+    try:
+        text = data.decode(next((name for mark, name in _ENCODINGS.items() if data.startswith(mark)), "utf-8"))
+    except UnicodeDecodeError as error:
+        raise CsvError(f"is not UTF-8 text (byte {error.start}). Save it as CSV UTF-8") from None
+    text = _PREAMBLE.sub("", text)
+    first_line = text.splitlines()[0] if text.strip() else ""
+    delimiter = max(_DELIMITERS, key=first_line.count)
+    return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
 
 
 def _cell_value(value: Value) -> str | float:

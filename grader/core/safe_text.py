@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from collections.abc import Iterable
 
 MAX_CHARACTERS = 4_000
 MAX_NAME = 150
@@ -57,6 +58,12 @@ def plain_name(name: str) -> str:
 def one_line(text: str, limit: int = 200) -> str:
     """Return printable text on one line."""
     return visible_line(printable(text, limit))
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return names as a list that cannot be read wrongly: `Silva, Ana` is one name."""
+    found = [f'"{name}"' if ";" in name else name for name in names]
+    return ("; " if any("," in name or ";" in name for name in found) else ", ").join(found)
 
 
 def visible(text: str) -> str:

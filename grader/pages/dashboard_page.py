@@ -20,6 +20,7 @@ from grader.classroom.class_statistics import (
 )
 from grader.classroom.marks import MISSING, NO_REPORT, Mark
 from grader.classroom.stats import BINS
+from grader.core.safe_text import listed
 from grader.core.times import show_length
 from grader.pages.dashboard_numbers import SectionNumbers, is_late, section_numbers
 from grader.pages.rendering import render
@@ -146,7 +147,11 @@ class _Builder:
                 for one in self.found.results
                 if one.to_look_at
             ),
-            absent=tuple(self._row(one, one.mark.status) for one in self.found.results if one.mark.status in NO_REPORT),
+            absent=tuple(
+                self._row(one, one.mark.status, one.mark.reason or "")
+                for one in self.found.results
+                if one.mark.status in NO_REPORT
+            ),
             late=tuple(
                 self._row(one, _late_by(one.mark), f"{one.mark.penalty:g}", _number(one.mark.final))
                 for one in self.found.results
@@ -221,7 +226,7 @@ class _Builder:
 
     def _suspect_row(self, one: SuspectCheck) -> TableRow:
         found, check = one.statistics, one.statistics.check
-        names = ", ".join(_shown_name(result) for result in one.strongest)
+        names = listed(_shown_name(result) for result in one.strongest)
         cells = (one.module, check.property, check.kind, check.target, found.remark, names)
         return TableRow((*cells, f"{found.failed} of {found.of}"), -1, self._at(one.module), check.name)
 

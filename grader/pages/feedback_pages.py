@@ -5,11 +5,11 @@ from __future__ import annotations
 import base64
 import hmac
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.classroom.class_list import ClassList
-from grader.classroom.marks import Mark
+from grader.classroom.marks import SKIPPED, Mark, skipped_lines
 from grader.core.atomic_file import file_name
 from grader.core.csv_table import csv_text
 from grader.core.report import Report
@@ -85,10 +85,30 @@ def write_feedback(course: Course, found: ClassList, to: Path, name: str = "", *
         path.write_text(text, encoding="utf-8", newline="\n")
         final = "not graded" if mark.final is None else f"{mark.final:g} of {mark.max_score:g}"
         links.append(PageLink(mark.id, mark.name, mark.section, mark.module, file, final))
+    links += [_skipped_page(course, maker, mark, to, unguessable=unguessable) for mark in _skipped(found)]
     made = FeedbackPages(tuple(links), tuple(problems))
     if not unguessable:
         (to / "index.html").write_text(index_page(made, name, maker.colour), encoding="utf-8", newline="\n")
     return made
+
+
+def _skipped(found: ClassList) -> Iterator[Mark]:
+    """Yield the marks of students whose work could not be graded."""
+    yield from (mark for mark in found.marks if mark.status == SKIPPED)
+
+
+def _skipped_page(course: Course, maker: PageMaker, mark: Mark, to: Path, *, unguessable: bool) -> PageLink:
+    """Write the page of a student whose work could not be graded: it says why."""
+    own = replace(mark, submission=mark.id)
+    file = _secret_name(course, own) if unguessable else f"{mark.module}/{file_name(mark.id)}.html"
+    path = to / file
+    path.parent.mkdir(exist_ok=True)
+    title = f"{mark.module}: not graded"
+    text = render(
+        "skipped.html", title=title, mark=mark, course=maker.name, lines=skipped_lines(mark), colour=maker.colour
+    )
+    path.write_text(text, encoding="utf-8", newline="\n")
+    return PageLink(mark.id, mark.name, mark.section, mark.module, file, "skipped")
 
 
 def _secret_name(course: Course, mark: Mark) -> str:

@@ -9,19 +9,17 @@ import csv
 import html
 import io
 import re
-import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from difflib import get_close_matches
 from pathlib import Path
 
 from grader.classroom.class_list import ClassList, ExportError
-from grader.classroom.marks import Mark
+from grader.classroom.marks import SKIPPED, Mark
 from grader.classroom.roster import Person, Roster
 from grader.core.report import Report
-from grader.core.safe_text import one_line, visible
-from grader.core.times import show_length
-from grader.platforms.nbgrader.scores import NotGradedError, scores_of
+from grader.core.safe_text import one_line
+from grader.platforms.feedback_text import feedback_text, mark_line, skipped_text, zip_of
 
 # What we read, and the name that an English Moodle gives to its column.
 COLUMNS = {
@@ -36,13 +34,13 @@ COLUMNS = {
     "feedback": "Feedback comments",
 }
 REQUIRED = ("identifier", "grade", "maximum")
+MODIFIED = "Last modified (grade)"  # its import needs it, and we do not
 _PARTICIPANT = re.compile(r"\D*(\d+)")  # `Participant 12345`, in the language of the site
 # The number of a participant in the name of a submission that Moodle exported.
 _EXPORTED = re.compile(r"_(\d+)_assignsubmission_|\(Moodle (\d+)\)$")
 _OURS = re.compile(r"\d+(?:\.\d+)? of \d+(?:\.\d+)? points")
 _NOT_IN_NAMES = re.compile(r"[_/\\\x00-\x1f]+")  # Moodle splits the name of a folder at underscores
 MakePage = Callable[[Mark, Report], tuple[str, str]]
-_EPOCH = (1980, 1, 1, 0, 0, 0)  # the same class gives the same zip
 
 
 @dataclass(frozen=True)
@@ -92,10 +90,15 @@ def read_worksheet(path: Path, names: Mapping[str, str]) -> Worksheet:
     except (UnicodeDecodeError, csv.Error, ValueError) as error:
         fix = "Download the grading worksheet from Moodle again"
         raise ExportError(f"{path} is not a grading worksheet: {error}. {fix}") from None
+    if "Identifier" in header and MODIFIED not in header:  # in English
+        fix = "Moodle takes no worksheet without it. Download the worksheet again"
+        raise ExportError(f"{path} has no column {MODIFIED!r}. {fix}")
     wanted = {**COLUMNS, **names}
     at = {column: header.index(name) for column, name in wanted.items() if name in header}
     if missing := next((column for column in (*REQUIRED, *names) if column not in at), None):
-        fix = f"Download the worksheet from the assignment, or name the column: --column {missing}=NAME"
+        near = get_close_matches(wanted[missing], header, 1)
+        meant = f"--column {missing}={near[0]!r}" if near else f"--column {missing}=NAME"
+        fix = f"Download the worksheet from the assignment, or name the column: {meant}"
         raise ExportError(f"{path} has no column {wanted[missing]!r}, only {', '.join(header)}. {fix}")
     full = tuple(tuple(row + [""] * (len(header) - len(row))) for row in rows if any(map(str.strip, row)))
     return Worksheet(path, tuple(header), full, at, delimiter, text.startswith("\ufeff") or data[:3] == b"\xef\xbb\xbf")
@@ -127,12 +130,14 @@ def moodle_files(
             rows.append(filled.cells())
             grades += filled.takes_grade
             problems += filled.problems()
-            if report := reports.get(mark.submission):
+            if mark.status == SKIPPED:
+                files[f"{filled.folder}/{module}-feedback.txt"] = skipped_text(mark, course)
+            elif report := reports.get(mark.submission):
                 files[f"{filled.folder}/{module}-feedback.txt"] = feedback_text(mark, report, course)
                 html_page, leak = page(mark, report) if page else ("", "")
                 pages |= {f"{filled.folder}/{module}-feedback.html": html_page} if html_page else {}
                 problems += [f"{mark.id}: the page {leak}. It was left out"] if leak else []
-    zipped = _zip(files | pages)
+    zipped = zip_of(files | pages)
     return MoodleFiles(sheet.text(rows), zipped, grades, len(files), tuple(one_line(text) for text in problems))
 
 
@@ -254,42 +259,3 @@ def _number(sheet: Worksheet, row: tuple[str, ...], column: str) -> float:
     except ValueError:
         problem = f"{sheet.path} has {text!r} as {sheet.header[sheet.at[column]]}, which is not a number"
         raise ExportError(f"{problem}. The assignment must be graded with points, not with a scale") from None
-
-
-def _zip(files: Mapping[str, str]) -> bytes:
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as made:
-        for name, text in sorted(files.items()):
-            made.writestr(zipfile.ZipInfo(name, _EPOCH), text.encode("utf-8"), zipfile.ZIP_DEFLATED)
-    return data.getvalue()
-
-
-def mark_line(mark: Mark) -> str:
-    """Return the mark of a student in one line: points, what was given by hand, lateness and comment.
-
-    It begins with a digit, so that no spreadsheet runs it as a formula. Without a mark it is empty.
-    """
-    if mark.final is None:
-        return ""
-    parts = [f"{mark.final:g} of {mark.max_score:g} points"]
-    if mark.override is not None:
-        automatic = "none" if mark.automatic is None else f"{mark.automatic:g}"
-        parts.append(f"given by hand, automatic mark: {automatic}")
-    elif mark.late_s:
-        late = f"late by {show_length(timedelta(seconds=mark.late_s))}"
-        parts.append(f"{late}, penalty: {mark.penalty:g}" if mark.penalty else late)
-    if mark.provisional and mark.override is None:
-        parts.append("provisional: not everything is decided yet")
-    line = "; ".join(parts) + "."
-    return f"{line} {mark.comment}" if mark.comment else line
-
-
-def feedback_text(mark: Mark, report: Report, course: str = "") -> str:
-    """Return the feedback file of a student: the same texts as in nbgrader, for each function of the module."""
-    lines = [f"{course}: {mark.module}" if course else mark.module, mark_line(mark), ""]
-    try:
-        for score in scores_of(report):
-            lines += [score.target, "", score.comment, ""]
-    except NotGradedError:
-        lines += ["This was not graded: the grader failed, not your code.", ""]
-    return visible("\n".join(lines))

@@ -16,6 +16,7 @@ from grader.submission.archive import SCRIPT, UnreadableError
 from grader.submission.claim import Claims, Helper
 from grader.submission.found import FATES, Fate, FileLine, FoundSubmissions
 from grader.submission.identity import Identity, KeyKind
+from grader.submission.module_names import NBGRADER, SIMILAR
 from grader.submission.submission import SubmissionRef, SubmittedFile
 
 Policy = Literal["latest", "best"]
@@ -25,6 +26,8 @@ _NUMBERS: tuple[KeyKind, ...] = ("canvas", "moodle")  # a platform's own: one fo
 _FilesByModule = dict[str, list[SubmittedFile]]  # one student's files, by module
 SEVERAL_FOLDERS = "if these are attempts, use --policy. If they are students, grade the folder that contains them"
 SAME_TIME = "cannot tell which is the latest: their times are unknown. Keep only one, or use --policy best"
+WHOSE = "cannot tell whose they are: {}. If all are one student's, add --student NAME, or else use --map"
+_SAME_TIME_S = 2.0  # a zip stores times to two seconds
 # Folders that students make for attempts: try2, v3, final, old, 2026-10-01, 3. A longer number may be a student's id.
 _ATTEMPT = re.compile(
     r"(?:(?:try|attempt|version|v|rev|draft|submission|submit|hand[ _-]?in|upload|part|final|old|new|resub\w*|backup)"
@@ -83,7 +86,7 @@ def _settled(
         if module is not None and name != module.name:
             yield from (_line("not work", file, f"is for {name}, not for {module.name}") for file in files)
             continue
-        known = person.certain or all(file.mapped for file in files)
+        known = person.certain or all(file.whose == "mapped" for file in files)
         choice = _choice(files, policy, known=known, alone=alone)
         if choice.undecided:
             yield from (_line("skipped", file, choice.undecided) for file in files)
@@ -91,7 +94,7 @@ def _settled(
         for file, label in zip(choice.counting, _labels(choice.counting), strict=True):
             attempts = max(choice.attempts, file.attempt.earlier + 1)
             yield SubmissionRef(file, _other_modules(file, person.work), attempts, label)
-            yield _line("graded", file, "", label)
+            yield _line("graded", file, file.note, label)
         for loser in choice.losers:
             winner = _winner(loser, choice.counting)
             yield _loser_line(loser, winner, sure=policy is not None or person.certain)
@@ -99,7 +102,7 @@ def _settled(
 
 def _two_people(work: _FilesByModule) -> str:
     """Say why work that seems to be one student's may be that of two: the platform has two numbers for them."""
-    who = [file.who for files in work.values() for file in files if not file.mapped]
+    who = [file.who for files in work.values() for file in files if file.whose != "mapped"]
     for kind in _NUMBERS:
         numbers = {number for one in who for number in one.all(kind)}
         if len(numbers) > 1:
@@ -117,10 +120,39 @@ def _loser_line(loser: SubmittedFile, winner: SubmittedFile, *, sure: bool) -> F
     """Return the line of a file that does not count. It is skipped if it may be another person's."""
     # Within one class folder it is an older draft. Across two it may be two people with the same name.
     another = not sure and loser.attempt.root != winner.attempt.root
-    if not another and loser.fit < winner.fit and loser.attempt.key == winner.attempt.key:
+    together = loser.attempt.key == winner.attempt.key
+    if not another and together and not _is_named(loser) and _is_named(winner):
         return _line("not work", loser, f"is beside {winner.location.below.name}, which has the name of the module")
     reason = f"{winner.location.origin} counts for {loser.student} instead"
-    return _line("skipped" if another else "not counted", loser, reason)
+    why = _why_in_attempt(loser, winner) if together else _why_of_attempts(loser, winner)
+    return _line("skipped" if another else "not counted", loser, f"{reason}: {why}" if why else reason)
+
+
+def _why_in_attempt(loser: SubmittedFile, winner: SubmittedFile) -> str:
+    """Return why another file of the same attempt counts: see `_counting`."""
+    if _is_untouched(loser):
+        return "this is the stub as it was given out"
+    if _content(loser) == _content(winner):
+        return "both have the same content"
+    if loser.fit < winner.fit == NBGRADER:
+        return "it is the notebook that nbgrader gave out"
+    if winner.modified - loser.modified > _SAME_TIME_S:
+        return "it was changed later"
+    if winner.attempt.order > loser.attempt.order:
+        return "it was handed in later"
+    if _is_script(winner) and not _is_script(loser):
+        return "both have the same time, and a script counts before a notebook"
+    return "both have the same time, and it has the name of the module" if winner.fit > loser.fit else ""
+
+
+def _why_of_attempts(loser: SubmittedFile, winner: SubmittedFile) -> str:
+    """Return why another attempt counts: see `_last`."""
+    first, last = loser.attempt, winner.attempt
+    if first.handed_in is not None and last.handed_in is not None and first.handed_in < last.handed_in:
+        return "it was handed in later"
+    if first.order and last.order and first.order < last.order:
+        return "it is the later attempt"
+    return "its file is newer" if first.arrived < last.arrived else ""
 
 
 def _helper_line(helper: Helper, graded: set[str], resolve: Resolve) -> FileLine:
@@ -169,6 +201,8 @@ class _Choice:
 def _choice(files: Sequence[SubmittedFile], policy: Policy | None, *, known: bool, alone: bool) -> _Choice:
     """Decide which of one student's files for one module count. `known` says that the student is certain."""
     student, module = files[0].student, files[0].module.name
+    if not known and (loose := _loose_copies(files)):
+        return _Choice(undecided=WHOSE.format(", ".join(loose)))
     folders = _several_folders(files)
     if policy is None and folders and not known and not all(map(_ATTEMPT.fullmatch, folders)):
         where = f"{student} has {module} in several folders ({', '.join(folders[:4])})"
@@ -185,25 +219,61 @@ def _choice(files: Sequence[SubmittedFile], policy: Policy | None, *, known: boo
     return _Choice(tuple(counting), tuple(losers), len(attempts))
 
 
+def _loose_copies(files: Sequence[SubmittedFile]) -> list[str]:
+    """Return the names of several files that lie together in a folder that is no student's, if they differ.
+
+    They may be the attachments of several people's e-mails: `sort.py`, `sort (1).py`.
+    """
+    loose = [file for file in files if file.whose == "loose" and _is_named(file) and not _is_untouched(file)]
+    copies = [file for file in loose if file.fit == SIMILAR]
+    differ = len({_content(file) for file in loose}) > 1
+    return [file.location.below.name for file in loose] if copies and differ else []
+
+
 def _attempts(files: Sequence[SubmittedFile]) -> list[SubmittedFile]:
-    """Return the file that counts of each attempt: the one changed last, or the script if both have the same time.
+    """Return the file that counts of each attempt.
 
     Badly named files do not count beside well named ones. What a platform calls an attempt is one, whatever its files
-    are called. The untouched stub does not count beside another file.
+    are called.
     """
-    fit = max(file.fit for file in files)
+    best = max(map(_rank, files))
     attempts: dict[tuple[int, str], list[SubmittedFile]] = {}
     for file in files:
-        if file.fit == fit or file.attempt.order or file.attempt.handed_in is not None:
+        if _rank(file) == best or file.attempt.order or file.attempt.handed_in is not None:
             attempts.setdefault(file.attempt.key, []).append(file)
     return [_counting(group) for group in attempts.values()]
 
 
 def _counting(group: Sequence[SubmittedFile]) -> SubmittedFile:
-    fit = max(file.fit for file in group)
-    best = [file for file in group if file.fit == fit]
-    worked_on = [file for file in best if not _is_untouched(file)] if len(best) > 1 else best
-    return max(worked_on or best, key=lambda it: (it.modified, _is_script(it), it.attempt.order))
+    """Return the file of one attempt that counts.
+
+    The untouched stub does not count beside another file. Of several files, the one changed last counts; of those with
+    one time, the one handed in last; then a script before a notebook, and the module's own name before a copy's.
+    """
+    best = max(map(_rank, group))
+    named = [file for file in group if _rank(file) == best]
+    worked_on = [file for file in named if not _is_untouched(file)] if len(named) > 1 else named
+    files = worked_on or named
+    newest = max(file.modified for file in files)
+    latest = [file for file in files if newest - file.modified <= _SAME_TIME_S]
+    return max(latest, key=lambda it: (it.attempt.order, _is_script(it), it.fit, it.modified))
+
+
+def _rank(file: SubmittedFile) -> int:
+    """Return how well a file fits its module, where `sort (1).py` fits as well as `sort.py`."""
+    return SIMILAR if NBGRADER > file.fit >= SIMILAR else file.fit
+
+
+def _is_named(file: SubmittedFile) -> bool:
+    """Whether a file has the name of its module, apart from what programs change in it."""
+    return file.fit >= SIMILAR
+
+
+def _content(file: SubmittedFile) -> bytes:
+    try:
+        return file.data()
+    except (UnreadableError, OSError):  # reading it later reports the problem
+        return b""
 
 
 def _is_untouched(file: SubmittedFile) -> bool:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 
-from grader.course.module import Module
 from grader.submission.archive import ARCHIVE, NOTEBOOK, SCRIPT, FileContent, UnreadableError
 from grader.submission.assignment_cells import is_assignment
 from grader.submission.found import FileLine
@@ -20,6 +19,7 @@ from grader.submission.importers.exports import importers_for
 from grader.submission.importers.gradescope import Gradescope
 from grader.submission.module_names import EXACT, NBGRADER, SIMILAR, ModuleGuess, ModuleNames
 from grader.submission.open import Search
+from grader.submission.reading import reading_note
 from grader.submission.source import Entry, Source
 from grader.submission.submission import Attempt, FilePlace, SubmittedFile
 
@@ -92,7 +92,8 @@ class _PlainFolders:
         folders = self._names.folders(name)
         who = self._student(name, folders)
         attempt = "/".join(folders if self._owner is not None else folders[1:])
-        return Claim((folder_identity(who),), name, attempt)
+        loose = self._owner is None and len(name.parts) == 1 and who == self._container
+        return Claim((folder_identity(who),), name, attempt, loose=loose)
 
     def _student(self, name: PurePosixPath, folders: list[str]) -> str:
         if self._owner is not None:
@@ -204,10 +205,7 @@ class _Work:
             if not members:
                 raise UnreadableError("has no file for a module")
         except UnreadableError as error:
-            if names.requested is None:
-                yield FileLine("skipped", entry.shown, str(error), who)
-            else:  # the student stays in the class list of this module
-                yield from self._unreadable(names.requested, str(error))
+            yield FileLine("skipped", entry.shown, str(error), who, names.requested.name if names.requested else "")
             return
         except OSError as error:
             yield FileLine("skipped", entry.shown, f"cannot be read: {error.strerror}", who)
@@ -225,21 +223,19 @@ class _Work:
         if guess.module is None:
             yield Helper(shown, guess.problem, self.claim.who, guess.is_helper)
             return
+        read = partial(bytes, member.data) if member else self.entry.data
+        note = reading_note(read()) if below.suffix.lower() == SCRIPT else ""
         named = not member and below.name == guess.module.notebook.name
-        fit = NBGRADER if named and is_assignment(self.entry.data()) else guess.fit
+        fit = NBGRADER if named and is_assignment(read()) else guess.fit
         attempt = self._attempt(self.entry.place.name if member else self.claim.attempt)
         modified = member.modified if member else attempt.arrived
         for who in self.claim.who:
             location = FilePlace(self.entry.place, below, member is not None, shown)
-            yield SubmittedFile(who, guess.module, location, attempt, modified, fit, mapped=self.mapped)
-
-    def _unreadable(self, module: Module, reason: str) -> Iterator[SubmittedFile]:
-        name = self.entry.place.name
-        location = FilePlace(self.entry.place, PurePosixPath(name), shown=self.entry.shown)
-        attempt = self._attempt(name)
-        for who in self.claim.who:
-            problem = f"{name} {reason}"
-            yield SubmittedFile(who, module, location, attempt, attempt.arrived, problem=problem, mapped=self.mapped)
+            yield SubmittedFile(
+                *(who, guess.module, location, attempt, modified, fit),
+                whose="mapped" if self.mapped else "loose" if self.claim.loose and not member else "named",
+                note=note,
+            )
 
     def _attempt(self, name: str) -> Attempt:
         claim = self.claim

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import gzip
 import os
+import re
 import tarfile
 import zipfile
 import zlib
@@ -28,6 +29,8 @@ from grader.submission.archive import (
 
 MAX_CLASS = 4 << 30
 MANIFEST = "submission_metadata.yml"  # of Gradescope
+# What platforms write about the submissions: Gradescope, Sakai, Blackboard.
+_PLATFORMS_OWN = re.compile(rf"{re.escape(MANIFEST)}|timestamp\.txt|.+_attempt_[\d-]+\.txt")
 TARS = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 _BROKEN_TAR: list[type[Exception]] = [tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError, ValueError]
 with suppress(ImportError):  # a browser's Python has no lzma
@@ -124,7 +127,7 @@ def unpack(path: Path, folder: Path) -> list[tuple[str, str]]:
 
 def _content(name: PurePosixPath, member: _Member) -> bytes:
     """Return the content of a member that may be needed. Of any other file, only its name is."""
-    needed = name.suffix.lower() in SIZE_LIMITS or name.name == MANIFEST or ".git" in name.parts
+    needed = name.suffix.lower() in SIZE_LIMITS or _PLATFORMS_OWN.fullmatch(name.name) or ".git" in name.parts
     if not needed or "__MACOSX" in name.parts:
         return b""
     with member.open() as file:

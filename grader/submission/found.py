@@ -17,7 +17,8 @@ FATES: tuple[Fate, ...] = ("graded", "not counted", "skipped", "not work")
 class FileLine:
     """What became of one file.
 
-    A skipped file may be a student's work, so a person must look at it. `attempt` is its label if several are graded.
+    A skipped file may be a student's work, so a person must look at it. The reason of a graded file says how it was
+    read, if that is not certain. `attempt` is its label if several are graded.
     """
 
     fate: Fate
@@ -47,6 +48,11 @@ class FoundSubmissions:
     def refused(self) -> tuple[tuple[str, str], ...]:
         """What may be a student's work, but cannot be graded: path and reason."""
         return tuple((line.path, line.reason) for line in self.lines if line.fate == "skipped")
+
+    @property
+    def guessed(self) -> tuple[tuple[str, str], ...]:
+        """Graded files that were read in a way that is not certain: path and how."""
+        return tuple((line.path, line.reason) for line in self.lines if line.fate == "graded" and line.reason)
 
     @property
     def not_counted(self) -> tuple[tuple[str, str], ...]:

@@ -15,6 +15,8 @@ _LABELS: tuple[tuple[re.Pattern[str], tuple[KeyKind, ...]], ...] = (
     (re.compile(r"(.+) \(Canvas (\w+)\)$"), ("name", "canvas")),
     (re.compile(r"(.+) \(Moodle (\d+)\)$"), ("name", "moodle")),
     (re.compile(r"(.+) \(Gradescope (.+)\)$"), ("name", "id")),
+    (re.compile(r"(.+) \(Brightspace \d+-\d+\)$"), ("name",)),
+    (re.compile(r"(.+) \(Sakai (.+)\)$"), ("name", "id")),
     # The folders and files of a download that was read as something else.
     (re.compile(r"(.+)_(\d+)_assignsubmission_"), ("name", "moodle")),
     (re.compile(r"([^_]+)(?:_late)?_(\d+)_\d+_", re.IGNORECASE), ("name", "canvas")),
@@ -47,7 +49,7 @@ class Claim:
 
     `file` is the part of the path that the student chose. A platform that numbers attempts gives `order`. `late` is the
     platform's own mark, without a time. `no_file` says why there is nothing to grade in it. What a platform lists was
-    handed in, so `listed` files are never ignored, whatever their suffix is.
+    handed in, so `listed` files are never ignored, whatever their suffix is. A `loose` file is in no student's folder.
     """
 
     who: tuple[Identity, ...]
@@ -59,6 +61,7 @@ class Claim:
     late: bool = False
     no_file: str = ""
     listed: bool = False
+    loose: bool = False
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from grader.submission.module_names import EXACT, ModuleNames
 from grader.submission.name_map import NameMap
 from grader.submission.source import Entry, Source
 
+MAX_WRAPPERS = 5
 CLUTTER_FILES = frozenset({"thumbs.db", "desktop.ini"})
 HIDDEN = "is not work: a hidden file or folder"
 LINK = "is a link. Hand in the folder itself"
@@ -96,22 +97,40 @@ def _open_folder(source: Source, path: Path, folder: Path) -> Source:
     """Open a folder, or the wrapper in it, after the archive at the path was unpacked into it."""
     try:
         left_out = class_archive.unpack(path, folder) if source.unpacked else []
-        if inner := _wrapper(folder):
-            source = replace(source, name=inner.name, shown=str(path / inner.name))
+        entries: list[Entry] = []
+        while inner := _wrapper(folder):
+            entries += [_beside(source.shown, path) for path in sorted(folder.iterdir()) if path != inner]
+            source = replace(source, name=inner.name, shown=f"{source.shown}/{inner.name}")
             folder = inner
-        entries = [_left_out(source, name, reason) for name, reason in left_out]
+        entries += [_left_out(source, name, reason) for name, reason in left_out]
         return replace(source, folder=folder, entries=(*entries, *_listed(source.shown, folder)))
     except UnreadableError as error:
         return replace(source, problem=str(error))
 
 
 def _wrapper(folder: Path) -> Path | None:
-    """Return the only thing in a folder, if it is a folder that wraps the files of a platform."""
+    """Return the only thing in a folder, if it is a folder that wraps the files of a platform, or a wrapper of such."""
+    only = inside = _only_folder(folder)
+    if only is not None and is_wrapper("", [only.name]):
+        return None  # it is a student's
+    for _ in range(MAX_WRAPPERS):
+        if inside is None:
+            break
+        if is_wrapper(inside.name, [one.name for one in inside.iterdir() if not _is_hidden(one.name)]):
+            return only
+        inside = _only_folder(inside)
+    return None
+
+
+def _only_folder(folder: Path) -> Path | None:
+    """Return the folder that is the only thing in a folder, apart from hidden ones."""
     inside = [path for path in folder.iterdir() if not _is_hidden(path.name)]
-    if len(inside) != 1 or inside[0].is_symlink() or not inside[0].is_dir():
-        return None
-    names = [one.name for one in inside[0].iterdir() if not _is_hidden(one.name)]
-    return inside[0] if is_wrapper(inside[0].name, names) else None
+    return inside[0] if len(inside) == 1 and inside[0].is_dir() and not inside[0].is_symlink() else None
+
+
+def _beside(shown: str, path: Path) -> Entry:
+    """Return the entry of what is hidden beside a wrapper. It is in no student's folder."""
+    return Entry(PurePosixPath(), path, f"{shown}/{path.name}", "hidden", HIDDEN)
 
 
 def _left_out(source: Source, name: str, reason: str) -> Entry:

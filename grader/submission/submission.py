@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
-import tokenize
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
+from typing import Literal
 
 from grader.core.report import EarlierModule
 from grader.course.course import Course
@@ -19,9 +18,10 @@ from grader.submission.archive import NOTEBOOK, FileContent, UnreadableError
 from grader.submission.assignment_cells import given_to_students, is_assignment
 from grader.submission.identity import Identity
 from grader.submission.own_file import own_file
+from grader.submission.reading import script_text
 
-# The encodings that a script may declare: plain ones only, none that transform text or are slow.
-ENCODINGS = ("utf-8", "utf-8-sig", "ascii", "iso-8859-1", "latin-1", "cp1252")
+# Who says whose a file is: its name or folder, --map, or nothing: it lies in the folder of the command line.
+Whose = Literal["named", "mapped", "loose"]
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,8 @@ class SubmittedFile:
     modified: float = 0.0  # the student can set it
     fit: int = 0  # see module_names
     problem: str = ""
-    mapped: bool = False  # whether --map says whose it is
+    whose: Whose = "named"
+    note: str = ""  # how it was read, if that is not certain
 
     @property
     def student(self) -> str:
@@ -201,10 +202,7 @@ def _read_source(entry: FileContent, module: Module) -> Source:
         if entry.path.suffix.lower() == NOTEBOOK:
             given = given_to_students(module) if is_assignment(entry.data) else None
             return Source(name, read_cells(entry.data, given), notebook=True)
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(entry.data).readline)
-        if encoding not in ENCODINGS:
-            raise LookupError(encoding)
-        return Source(name, (entry.data.decode(encoding),), notebook=False)
+        return Source(name, (script_text(entry.data),), notebook=False)
     except NotebookError as error:
         raise UnreadableError(f"{name}: {error}") from None
     except (SyntaxError, UnicodeError, LookupError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,6 +14,7 @@ import pytest
 from grader.authoring.build import build_module, new_module
 from grader.authoring.golden_file import golden_text
 from grader.authoring.misconceptions import read_misconceptions
+from grader.authoring.proof import changed_since_proof
 from grader.authoring.soundness import check_module, check_modules
 from grader.authoring.trials import TrialRoom
 from grader.course.course import Course, read_course
@@ -557,3 +559,14 @@ def test_a_golden_file_of_another_machine_is_fresh(tiny: Course) -> None:
     outcome["array"][0] += 1e-3
     golden.write_text(json.dumps(document))
     assert problems(tiny) == "golden.json is stale | Run `attn dev build`"
+
+
+def test_checks_that_changed_after_their_proof_are_named(course_copy: Course) -> None:
+    module = course_copy.module("softmax")
+    hidden = course_copy.hidden_suite(module)
+    proved = module.golden.stat().st_mtime
+    for path in (hidden, module.checks, module.probes, module.folder / "module.toml", course_copy.solution(module)):
+        os.utime(path, (proved + 10, proved + 10))  # as a clone or a copy writes them
+    assert changed_since_proof(course_copy, module) is None
+    os.utime(hidden, (proved + 1000, proved + 1000))
+    assert changed_since_proof(course_copy, module) == hidden

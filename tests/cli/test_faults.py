@@ -33,7 +33,7 @@ GRADED = {
     "grade": ["grade", "../class", "--to", R, "--resume", "--allow-unjailed"],
     "anonymous": ["stats", R, "--anonymous"],
 }
-SHEET = "Identifier,Full name,Grade,Maximum Grade\nParticipant 1,ana,,10.00\n"
+SHEET = "Identifier,Full name,Grade,Maximum Grade,Last modified (grade)\nParticipant 1,ana,,10.00,-\n"
 
 
 def folder_at(name: str) -> Fault:

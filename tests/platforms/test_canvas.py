@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import json
 import shutil
+import zipfile
 from pathlib import Path
 
 import pytest
 
+from tests.conftest import write
 from tests.platforms.conftest import FORMULA, Graded
 
 # The Canvas importer reads the first five columns by name and position, then one column for each assignment.
@@ -180,3 +182,136 @@ def test_two_grades_of_one_person_are_not_written(graded: Graded, tmp_path: Path
     assert "both have a grade for 01_tiny, and both are 1 in" in done.stderr
     assert not (tmp_path / "c.csv").exists()
     assert done.returncode == 2
+
+
+def _with_assignment(graded: Graded, path: Path, name: str, points: str, posting: str = "") -> Path:
+    """Write the roster as a gradebook with one assignment, and a row about how grades are posted."""
+    with graded.roster.open(newline="", encoding="utf-8") as file:
+        header, possible, *people = csv.reader(file)
+    more = [["", "", "", "", "", posting]] if posting else []
+    found = [[*header, name], *more, [*possible, points], *([*row, ""] for row in people)]
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(found)
+    return path
+
+
+class TestGradebook:
+    """The assignments of Canvas's gradebook: their names and points."""
+
+    def test_other_points_are_refused_or_scaled(self, graded: Graded, tmp_path: Path) -> None:
+        roster = _with_assignment(graded, tmp_path / "g.csv", "Tiny (7)", "1.000,00")
+        command = ("canvas", graded.reports, "--out", tmp_path / "c.csv", "--roster", roster, "-a", "tiny=Tiny (7)")
+        done = graded.export(*command)
+        assert done.returncode == 2
+        assert "Tiny (7) has 1000 points in" in done.stderr
+        assert "but 01_tiny has 10" in done.stderr
+        assert "add --scale" in done.stderr
+        assert not (tmp_path / "c.csv").exists()
+        graded.export(*command, "--scale")
+        found = rows(tmp_path / "c.csv")
+        assert found[1][5] == "1000"
+        scaled = {"ana": "1000", "ben": "900", "cy": "0", "gil": "1000"}
+        assert {row[3]: row[5] for row in found[2:]} == scaled | dict.fromkeys(("dee", "eve", "fay"), "")
+
+    @pytest.mark.parametrize("name", ["tiny", "TINY (7)", "Another title (7)"])
+    def test_an_assignment_is_found_by_number_or_title(self, graded: Graded, tmp_path: Path, name: str) -> None:
+        roster = _with_assignment(graded, tmp_path / "g.csv", "Tiny (7)", "10")
+        command = ("canvas", graded.reports, "--out", tmp_path / "c.csv", "--roster", roster, "-a", f"tiny={name}")
+        graded.export(*command)
+        assert rows(tmp_path / "c.csv")[0][5] == "Tiny (7)"
+
+    @pytest.mark.parametrize("wanted", [[], ["-a", "tiny=Tyni (8)"]])
+    def test_a_renamed_assignment_is_refused_with_the_nearest(
+        self, graded: Graded, tmp_path: Path, wanted: list[str]
+    ) -> None:
+        roster = _with_assignment(graded, tmp_path / "g.csv", "Tiny (7)", "10")
+        command = ("canvas", graded.reports, "--out", tmp_path / "c.csv", "--roster", roster, *wanted)
+        done = graded.export(*command)
+        assert done.returncode == 2
+        assert 'Did you mean -a tiny="Tiny (7)"?' in done.stderr
+        assert not (tmp_path / "c.csv").exists()
+        made = graded.export(*command, "--create")
+        assert "Canvas asks whether to make a new assignment" in made.stderr
+        assert rows(tmp_path / "c.csv")[0][5] == (wanted[-1].partition("=")[2] if wanted else "01_tiny")
+
+    def test_manual_posting_is_said_and_is_no_student(self, graded: Graded, tmp_path: Path) -> None:
+        roster = _with_assignment(graded, tmp_path / "g.csv", "Tiny (7)", "10", "Manual Posting")
+        command = ("canvas", graded.reports, "--out", tmp_path / "c.csv", "--roster", roster, "-a", "tiny=Tiny")
+        assert "Tiny (7) is posted by hand" in graded.export(*command).stderr
+        check_canvas(rows(tmp_path / "c.csv"), 1)
+        assert len(rows(tmp_path / "c.csv")) == 9
+
+    def test_an_assignment_that_canvas_does_not_read_is_refused(self, graded: Graded, tmp_path: Path) -> None:
+        roster = _with_assignment(graded, tmp_path / "g.csv", "Tiny (7)", "10 (read only)")
+        command = ("canvas", graded.reports, "--out", tmp_path / "c.csv", "--roster", roster, "-a", "tiny=Tiny")
+        done = graded.export(*command)
+        assert done.returncode == 2
+        assert "read only" in done.stderr
+
+
+def whose_feedback(names: list[str], attachments: dict[str, str]) -> dict[str, str]:
+    """Return whose submission Canvas adds each file to, by its rules; `attachments` has the student by attachment.
+
+    From `abstract_assignment.rb` in Canvas's repository: the first two numbers between underscores, or the two parts
+    after `anon`, are the student and a file that this student handed in.
+    """
+    found: dict[str, str] = {}
+    for name in names:
+        parts = [part for part in name.split("_") if part != "LATE"]
+        numbers = parts[1:3] if parts[0] == "anon" else [part for part in parts if part.isdecimal()][:2]
+        assert not parts[-1].startswith("link"), name
+        assert not name.startswith("._"), name
+        assert "/" not in name, name
+        assert attachments[numbers[1]] == numbers[0], name
+        assert numbers[0] not in found.values(), name
+        found[name] = numbers[0]
+    return found
+
+
+class TestFeedback:
+    """Feedback for Canvas's *Upload Submissions*."""
+
+    DOWNLOADS = (
+        {"åströmana_101_51_tiny.py": "101", "oben_LATE_102_52_tiny-1.py": "102", "gil_107_53_tiny.ipynb": "107"},
+        {"åströmana_101_51_notes.py": "101", "åströmana_101_54_tiny.py": "101", "cy_103_55_hw_1_2.py": "103"},
+        {"LATE_anon_x7Q_56_tiny.py": "x7Q", "åströmana_101_51_tiny.py": "101"},
+    )
+
+    @pytest.mark.parametrize("download", DOWNLOADS)
+    @pytest.mark.parametrize("packed", [True, False])
+    def test_canvas_knows_whose_each_file_is(
+        self, graded: Graded, tmp_path: Path, download: dict[str, str], packed: bool
+    ) -> None:
+        submissions = write(tmp_path / "submissions", dict.fromkeys(download, "x"))
+        if packed:
+            submissions = Path(shutil.make_archive(str(submissions), "zip", submissions))
+        done = graded.export(
+            *("canvas", graded.reports, "--out", tmp_path / "c.csv", "--roster", graded.roster),
+            *("--feedback", tmp_path / "f.zip", "--submissions", submissions),
+        )
+        with zipfile.ZipFile(tmp_path / "f.zip") as made:
+            attachments = {name.split("_")[name.split("_").index(who) + 1]: who for name, who in download.items()}
+            found = whose_feedback(made.namelist(), attachments)
+            assert set(found.values()) == set(download.values()) - {"x7Q"}
+            ana = next(name for name, who in found.items() if who == "101")
+            assert ("_54_" in ana) == ("åströmana_101_54_tiny.py" in download)  # the file that was graded
+            assert "10 of 10 points" in made.read(ana).decode()
+        assert f"105: there is no file of 105 in {submissions}: no feedback file" in done.stderr
+
+    def test_text_that_was_typed_gets_none(self, graded: Graded, tmp_path: Path) -> None:
+        write(tmp_path / "s", {"åströmana_101_text.html": "x", "oben_102_52_tiny.py": "x"})
+        done = graded.export(
+            *("canvas", graded.reports, "--out", tmp_path / "c.csv", "--roster", graded.roster),
+            *("--feedback", tmp_path / "f.zip", "--submissions", tmp_path / "s"),
+        )
+        assert "101: handed in only text or a link, to which Canvas adds no file: no feedback file" in done.stderr
+        assert done.returncode == 3
+
+    @pytest.mark.parametrize("name", ["tiny.py", "ana/tiny.py"])
+    def test_what_is_no_download_is_refused(self, graded: Graded, tmp_path: Path, name: str) -> None:
+        write(tmp_path / "s", {name: "x"})
+        command = ("canvas", graded.reports, "--out", tmp_path / "c.csv", "--feedback", tmp_path / "f.zip")
+        done = graded.export(*command, "--submissions", tmp_path / "s")
+        assert (done.returncode, "has no file with a name that Canvas gave it" in done.stderr) == (2, True)
+        assert graded.export(*command).returncode == 2
+        assert not (tmp_path / "c.csv").exists()

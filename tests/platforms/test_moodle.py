@@ -13,7 +13,8 @@ import pytest
 
 from grader.classroom.class_list import read_class
 from grader.classroom.store.files import FileStore
-from grader.platforms.moodle import COLUMNS, feedback_text, read_worksheet
+from grader.platforms.feedback_text import feedback_text
+from grader.platforms.moodle import COLUMNS, read_worksheet
 from tests.conftest import write
 from tests.platforms.conftest import Graded
 
@@ -253,7 +254,7 @@ def test_every_column_that_we_read_is_one_of_moodles(sheet: Path) -> None:
 def test_comments_for_canvas_are_a_table_of_their_own(graded: Graded, by_hand: Path, tmp_path: Path) -> None:
     out, table = tmp_path / "c.csv", tmp_path / "comments.csv"
     plain = graded.export("canvas", by_hand, "--out", out)
-    assert "Canvas imports no comments. Add --comments FILE or --notes" in plain.stderr
+    assert "Canvas imports no comments. Add --feedback ZIP, --comments FILE or --notes" in plain.stderr
     assert out.read_text().splitlines()[0] == '"Student","ID","SIS User ID","SIS Login ID","Section","01_tiny"'
     graded.export("canvas", by_hand, "--out", out, "--comments", table, "--notes")
     with table.open(newline="", encoding="utf-8") as file:

@@ -127,13 +127,14 @@ Student,ID,SIS User ID,SIS Login ID,Section,Softmax (1234)
 "Ito, Fay",206,S106,fay,Monday,
 """
 WORKSHEET = """\
-Identifier,Full name,ID number,Email address,Status,Grade,Maximum Grade,Grade can be changed,Feedback comments
-Participant 301,Ana Silva,101,ana@uni.example,Submitted for grading,,46.00,Yes,
-Participant 302,Ben Okafor,102,ben@uni.example,Submitted for grading,,46.00,Yes,
-Participant 303,Cy Zhang,103,cy@uni.example,Submitted for grading,,46.00,Yes,
-Participant 304,Dee Moreau,104,dee@uni.example,Submitted for grading,,46.00,Yes,
-Participant 305,Eli O'Neil,105,eli@uni.example,Submitted for grading,,46.00,Yes,
-Participant 306,Fay Ito,106,fay@uni.example,No submission,,46.00,Yes,
+Identifier,Full name,ID number,Email address,Status,Grade,Maximum Grade,Grade can be changed,Last modified (grade),\
+Feedback comments
+Participant 301,Ana Silva,101,ana@uni.example,Submitted for grading,,46.00,Yes,-,
+Participant 302,Ben Okafor,102,ben@uni.example,Submitted for grading,,46.00,Yes,-,
+Participant 303,Cy Zhang,103,cy@uni.example,Submitted for grading,,46.00,Yes,-,
+Participant 304,Dee Moreau,104,dee@uni.example,Submitted for grading,,46.00,Yes,-,
+Participant 305,Eli O'Neil,105,eli@uni.example,Submitted for grading,,46.00,Yes,-,
+Participant 306,Fay Ito,106,fay@uni.example,No submission,,46.00,Yes,-,
 """
 CODE = {"Ana": RIGHT, "Ben": WRONG, "Cy": RIGHT, "Dee": RIGHT, "Eli": RIGHT}
 CANVAS = {

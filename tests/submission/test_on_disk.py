@@ -29,7 +29,8 @@ def test_every_field_is_read_as_it_was() -> None:
         modified=0.1,
         fit=2,
         problem="is empty",
-        mapped=True,
+        whose="mapped",
+        note="is UTF-16",
     )
     for one, other in ((full, plain), (full.location, plain.location), (full.attempt, plain.attempt)):
         for field in dataclasses.fields(one):  # or a new field could be lost

@@ -134,7 +134,7 @@ def test_older_file_of_a_student_is_skipped_with_the_reason(two_modules: Course,
     os.utime(draft, (100, 100))
     found = find_submissions(two_modules, [tmp_path])
     assert only(found).sources["softmax"].cells == (CODE + "# later",)
-    assert found.not_counted == ((str(draft), f"{final} counts for ana instead"),)
+    assert found.not_counted == ((str(draft), f"{final} counts for ana instead: its file is newer"),)
     assert found.refused == ()
 
 
@@ -312,15 +312,14 @@ def test_hostile_zip_is_refused_and_other_files_are_not(
     two_modules: Course, tmp_path: Path, make: Callable[[], bytes], words: str
 ) -> None:
     (tmp_path / "eve.zip").write_bytes(make())
-    write(tmp_path, {"ana.py": CODE})
+    write(tmp_path, {"ana/softmax.py": CODE})
     before = sorted(path for path in tmp_path.rglob("*"))
-    found = find_submissions(two_modules, [tmp_path], two_modules.module("softmax"))
-    ana, eve = found.submissions
-    assert (ana.student, ana.problem) == ("ana", "")
-    assert eve.student == "eve"
-    assert eve.problem.startswith("eve.zip")
-    assert words in eve.problem
-    assert not eve.sources
+    for module in (two_modules.module("softmax"), None):  # it is skipped with and without --module
+        found = find_submissions(two_modules, [tmp_path], module)
+        assert [(one.student, one.problem) for one in found.submissions] == [("ana", "")]
+        ((path, reason),) = found.refused
+        assert path.endswith("eve.zip")
+        assert words in reason
     assert sorted(path for path in tmp_path.rglob("*")) == before  # nothing is unpacked to disk
     alone = find_submissions(two_modules, [tmp_path / "eve.zip"], student="eve")
     assert words in alone.refused[0][1]
@@ -384,10 +383,11 @@ class TestHostileFiles:
             b"# coding: nonsense\n",
             b"# coding: undefined\n",
             b"# coding: utf-7\n",
-            "é".encode("latin-1"),
+            "x = 'é'\x00".encode("latin-1"),
+            "# 表、".encode("shift-jis"),
         ],
     )
-    def test_text_that_is_not_utf8_is_refused(self, two_modules: Course, tmp_path: Path, data: bytes) -> None:
+    def test_text_in_no_known_encoding_is_refused(self, two_modules: Course, tmp_path: Path, data: bytes) -> None:
         (tmp_path / "eve").mkdir()
         (tmp_path / "eve" / "softmax.py").write_bytes(data)
         assert "Save it as UTF-8" in self.problem(two_modules, tmp_path)

@@ -83,7 +83,8 @@ class AutogradeRun:
         folder = Path(self.coursedir.format_path(self.coursedir.submitted_directory, student, "."))
         found = find_submissions(course, [folder], module, student=student)
         if len(found.handed_in) != 1:
-            raise AutogradeError(f"{folder} does not have exactly one submission of {student} for {module.name}")
+            why = "".join(f". {path} {reason}" for path, reason in found.refused)
+            raise AutogradeError(f"{folder} does not have exactly one submission of {student} for {module.name}{why}")
         return found.handed_in[0]
 
     def _following(self, course: Course, module: Module, student: str) -> list[SubmissionRef]:

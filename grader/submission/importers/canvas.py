@@ -52,6 +52,12 @@ class Canvas:
         )
 
 
+def beginning_of(name: str) -> str:
+    """Return what Canvas wrote before the student's own name of a file: it says whose the file is. Empty for others."""
+    match = _ENTRY.fullmatch(name)
+    return name[: match.start("file")] if match and match["file"] else ""
+
+
 def _who(match: re.Match[str]) -> Identity:
     if match["anonymous"]:
         return Identity(f"anonymous (Canvas {match['anonymous']})", (("canvas", match["anonymous"]),))

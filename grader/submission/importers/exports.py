@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from grader.submission.archive import UnreadableError, read_file
 from grader.submission.identity import Claim, Importer
-from grader.submission.importers import blackboard, canvas, gradescope, moodle
+from grader.submission.importers import blackboard, brightspace, canvas, gradescope, moodle, sakai
 from grader.submission.importers.github_classroom import clones_of, is_container
 from grader.submission.importers.nbgrader import Nbgrader
 from grader.submission.source import Source
@@ -30,16 +30,21 @@ class PlatformExport:
     importer: Importer
     zip_name: re.Pattern[str]
     is_manifest: Callable[[PurePosixPath], bool] | None = None
-    for_class: Callable[[Sequence[PurePosixPath]], Importer] | None = None
+    for_class: Callable[[Sequence[PurePosixPath], Path | None], Importer] | None = None
 
     @property
     def platform(self) -> str:
         """The name of the platform."""
         return self.importer.platform
 
+    def of(self, names: Sequence[PurePosixPath], folder: Path | None = None) -> Importer:
+        """Return the importer for a class with these names; the folder that has the files may say more."""
+        return self.for_class(names, folder) if self.for_class else self.importer
+
     def students(self, names: Sequence[PurePosixPath]) -> set[str]:
         """Return the students in an archive with these names."""
-        claims = [claim for name in names if isinstance(claim := self.importer.claim(name), Claim)]
+        importer = self.of(names)
+        claims = [claim for name in names if isinstance(claim := importer.claim(name), Claim)]
         return {who.label for claim in claims for who in claim.who}
 
     def wrote(self, zip_stem: str, names: Sequence[PurePosixPath]) -> bool:
@@ -50,13 +55,15 @@ class PlatformExport:
         """
         enough = sum(map(self.is_manifest, names)) == 1 if self.is_manifest else len(self.students(names)) > 1
         named = re.fullmatch(f"(?:{self.zip_name.pattern}){_BROWSER_COPY}", zip_stem)
-        return bool(enough and named) and all(self.importer.claim(name) for name in names)
+        return bool(enough and named) and all(map(self.of(names).claim, names))
 
 
 PLATFORM_EXPORTS = (
     PlatformExport(canvas.Canvas(), canvas.ZIP_NAME),
     PlatformExport(moodle.Moodle(), moodle.ZIP_NAME),
     PlatformExport(blackboard.Blackboard(), blackboard.ZIP_NAME, for_class=blackboard.blackboard_of),
+    PlatformExport(brightspace.Brightspace(), brightspace.ZIP_NAME, for_class=brightspace.brightspace_of),
+    PlatformExport(sakai.Sakai(), sakai.ZIP_NAME, for_class=sakai.sakai_of),
     PlatformExport(gradescope.Gradescope({}), gradescope.ZIP_NAME, gradescope.is_manifest),
 )
 _BY_NAME = tuple(one for one in PLATFORM_EXPORTS if one.is_manifest is None)
@@ -69,7 +76,9 @@ def export_of(zip_stem: str, names: Sequence[PurePosixPath]) -> PlatformExport |
 
 def likely_export(names: Sequence[PurePosixPath]) -> PlatformExport | None:
     """Return the platform whose naming most of these files follow; None if none of them follows any."""
-    counts = [sum(one.importer.claim(name) is not None for name in names) for one in PLATFORM_EXPORTS]
+    wrapped = len({name.parts[0] for name in names}) == 1 and all(len(name.parts) > 1 for name in names)
+    inside = [PurePosixPath(*name.parts[1:]) for name in names] if wrapped else []
+    counts = [sum(one.importer.claim(name) is not None for name in (*names, *inside)) for one in PLATFORM_EXPORTS]
     return PLATFORM_EXPORTS[counts.index(max(counts))] if any(counts) else None
 
 
@@ -88,13 +97,23 @@ def importers_for(source: Source, is_module: Callable[[str], bool]) -> tuple[lis
     if clones := clones_of(source.name, source.folder, is_module):
         importers.append(clones)
     names = [entry.name for entry in files]
-    importers += [one.for_class(names) if one.for_class else one.importer for one in _BY_NAME]
+    importers += [one.of(names, source.folder) for one in _BY_NAME]
     return importers, None
 
 
 def is_wrapper(name: str, inside: Sequence[str]) -> bool:
-    """Whether a folder only wraps the files of a platform, as when an export was unpacked and zipped again."""
-    importers = [one.importer for one in _BY_NAME]
-    names = [(PurePosixPath(entry, "x"), PurePosixPath(entry)) for entry in inside]
-    named = [any(one.claim(folder) or one.claim(file) for one in importers) for folder, file in names]
-    return (bool(named) and all(named)) or is_container(name)
+    """Whether a folder only wraps the files of a platform, as when an export was unpacked and zipped again.
+
+    Other files may be among them, such as the teacher's notes, but no more than those of the platform.
+    """
+    if is_container(name):
+        return True
+    names = [path for entry in inside for path in (PurePosixPath(entry), PurePosixPath(entry, "x"), _attached(entry))]
+    importers = [one.of(names) for one in _BY_NAME]
+    named = [any(one.claim(path) for one in importers for path in names[at : at + 3]) for at in range(0, len(names), 3)]
+    return sum(named) * 2 > len(named)
+
+
+def _attached(folder: str) -> PurePosixPath:
+    """Return where the file of a student of Sakai would be."""
+    return PurePosixPath(folder, "Submission attachment(s)", "x")

@@ -20,6 +20,7 @@ from grader.submission.identity import Claim, Identity, NotWork
 PLATFORM = "GitHub Classroom"
 _CONTAINER = re.compile(r"(?P<assignment>.+)-submissions(?:[ -]\(?\d+\)?)?")
 _BRANCH = re.compile(r"-(?:main|master)$")  # the zip of a repository is called `sort-janedoe-main`
+_COPY_NUMBER = re.compile(r"\d{1,2}")  # the second copy of a folder is called `sort-1`: that is no account
 _HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _REF = re.compile(r"ref: (refs/[\w./@+-]+)")
 _COMMITTER = re.compile(r"^committer .*> (\d{1,11}) [+-]\d{4}$", re.MULTILINE)
@@ -94,6 +95,8 @@ def clones_of(container: str, folder: Path, is_module: Callable[[str], bool]) ->
     for name in (one for one in folders if one.startswith(f"{assignment}-")):
         account = name.removeprefix(f"{assignment}-")
         accounts[name] = account if name in clones else _BRANCH.sub("", account)
+        if _COPY_NUMBER.fullmatch(accounts[name]):
+            accounts[name] = name
     return GitHubClassroom(folder, accounts)
 
 
