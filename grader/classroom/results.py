@@ -80,7 +80,7 @@ class Results:
         if not report.reviews:
             return report
         decisions = self.writer.decisions(key)
-        return decided(report, lambda item: decisions.decide(key.student, key.module, submission, item), undecided)
+        return decided(report, decisions.about_code(key.student, key.module, submission), undecided)
 
     def write(self, key: ReportKey, report: Report, provenance: Provenance) -> None:
         """Write a report to its place. The report it replaces is kept as the earlier one if it is different."""
