@@ -72,6 +72,7 @@ def shared_cause_lines(cause: Cause, folder: str, *, anonymous: bool) -> list[st
     names = [one_line(one.name or one.student) for one, _ in cause.items]
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     lines += [wrapped(", ".join(names[:NAMED]) + more, "  ")]
+    lines += [] if all(one.written for one, _ in cause.items) else [wrapped(f"{NOT_WRITTEN}. {RESUME}", "  ")]
     command = _cause_command(folder, cause, anonymous=anonymous)
     lines += [f"    {command}{' ' * 10}each student and line"]
     return [*lines, *(f"    {command} --{verb} --comment {COMMENT}" for verb in ("accept", "reject")), ""]
@@ -104,10 +105,11 @@ def decided_lines(
     """Return what was decided, and what it did to the scores: of each student, or of many in a line."""
     items = Counter((item.target, item.points, item.reason) for _, mine in chosen for item in merged(mine))
     lines = []
-    for (target, points, reason), count in items.items():
+    for (target, points, reason), count in items.most_common(CHANGES):
         worth = "1 point" if points == 1 else f"{points:g} points"
         students = f" for {count} students" if count > 1 else ""
         lines.append(one_line(f"{word}{students}: {named(target)}, {worth}: {reason}", 500))
+    lines += [f"and {len(items) - CHANGES} more reasons"] if len(items) > CHANGES else []
     if len(changes) < SHARED:
         return [*lines, *map(change_line, changes)]
     same = Counter((change.before, change.after, change.max_score) for change in changes)
