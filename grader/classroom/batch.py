@@ -9,6 +9,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import chain, groupby
 
+from grader.classroom.copies import CopyGroup, find_copies
 from grader.classroom.journal import ReportKey
 from grader.classroom.marks import Mark, Marking, best_of
 from grader.classroom.provenance import ProvenanceReader
@@ -118,9 +119,10 @@ class Batch:
 
     def settle(self) -> BatchResult:
         """Decide which attempts count, and write the class list and the other tables."""
-        return self.results.writer.atomically(self._settle, alone=True)
+        copies = find_copies(self.course, self.work, self.results.copies())
+        return self.results.writer.atomically(lambda: self._settle(copies), alone=True)
 
-    def _settle(self) -> BatchResult:
+    def _settle(self, copies: Sequence[CopyGroup]) -> BatchResult:
         self.results.remarked.clear()
         summaries = DiskList(form_of(Summary), self._counting())
         changes = DiskList(form_of(GradeChange), grade_changes(self.results.writer, map(_key_of, summaries)))
@@ -128,7 +130,7 @@ class Batch:
         marks = self._class_list()
         misconceptions = [one.as_json() for one in count_misconceptions(self.course, whole_class)]
         written = (key for key in map(_key_of, summaries) if key not in self.unwritten)
-        self.results.finish(marks, written, misconceptions, changes)
+        self.results.finish(marks, written, misconceptions, changes, copies)
         shared = count_misconceptions(self.course, summaries)
         remarked = tuple(self.results.remarked)
         return BatchResult(summaries, count_class(summaries), marks, tuple(shared), changes, remarked)

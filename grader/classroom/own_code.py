@@ -14,7 +14,8 @@ from grader.core.syntax import parse, without_magic
 GRAM = 16  # tokens in a row that must be the same
 WINDOW = 6  # grams of which one is kept: winnowing finds every shared run of GRAM + WINDOW - 1 tokens
 SHORTEST = 40  # tokens of a function: a shorter one has only few right forms
-FEWEST_WORDS = 3  # in a line of a comment or text that says something
+FEWEST_WORDS, FEWEST_LETTERS = 4, 16  # of a line of a comment or text that says something
+LINE = 12  # characters of a line of code that counts where two files are the same
 MOST_MAGIC = 100  # lines of a cell that only a notebook understands
 _PRIME, _BASE = (1 << 61) - 1, 1_000_003
 _FIRST = pow(_BASE, GRAM, _PRIME)  # the weight of the token that leaves a gram
@@ -28,20 +29,33 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 @dataclass(frozen=True)
 class Prints:
-    """Numbers that stand for parts of a file: runs of code without names, lines of texts, and chosen names."""
+    """Numbers that stand for parts of a file. `file` is the same for two files with the same text.
 
+    The parts are runs of code, lines of comments and texts, chosen names, and lines as they were written.
+    """
+
+    file: int = 0
     code: frozenset[int] = frozenset()
     texts: frozenset[int] = frozenset()
     names: frozenset[int] = frozenset()
+    lines: frozenset[int] = frozenset()
 
 
 def prints_of(cells: Sequence[str]) -> Prints:
-    """Return the prints of a file, or of the cells of a notebook. What is not Python has only comments."""
+    """Return the prints of a file, or of the cells of a notebook. What is not Python has no code and no names."""
     reader = _Reader([tree for cell in cells if (tree := _tree(cell)) is not None])
     code = {gram for part in reader.parts if len(part) >= SHORTEST for gram in _winnowed(reader.shown(part))}
     comments = (match[1] for cell in cells for match in _COMMENT.finditer(cell))
     texts = {_number(line) for text in (*comments, *reader.texts) for line in _said(text)}
-    return Prints(frozenset(code), frozenset(texts), frozenset(_number(name) for name in reader.own if len(name) > 1))
+    names = {_number(name) for name in reader.own if len(name) > 1}
+    lines = [line for cell in cells for each in cell.splitlines() if (line := each.strip())]
+    return Prints(
+        _number("\n".join(lines)),
+        frozenset(code),
+        frozenset(texts),
+        frozenset(names),
+        frozenset(_number(line) for line in lines if len(line) >= LINE),
+    )
 
 
 def texts_of(text: str) -> frozenset[int]:
@@ -74,7 +88,7 @@ def _said(text: str) -> Iterator[str]:
     """Yield each line of a text as its words, if it has some."""
     for line in text.splitlines():
         words = _WORD.findall(line.lower())
-        if len(words) >= FEWEST_WORDS:
+        if len(words) >= FEWEST_WORDS and sum(map(len, words)) >= FEWEST_LETTERS:
             yield " ".join(words)
 
 
