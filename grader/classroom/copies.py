@@ -9,7 +9,7 @@ import weakref
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from math import ceil
+from math import log
 from typing import Literal
 
 from grader.classroom.own_code import Prints, prints_of, texts_of
@@ -31,13 +31,17 @@ _CACHE = 2048  # kB of the index that stay in memory
 
 @dataclass(frozen=True)
 class Threshold:
-    """When two files are alike: so many own parts are the same, and such a share of those of the smaller file."""
+    """When two files are alike: how much that is rare they share, and which share of what the smaller one has.
 
-    fewest: int
+    Something that one student has counts 1, what many have counts less.
+    """
+
+    least: float
     share: float
 
 
-CODE, WORDS = Threshold(30, 0.8), Threshold(6, 0.7)
+CODE, WORDS = Threshold(20, 0.8), Threshold(4, 0.7)
+SMALL = 30  # students: in a smaller class, what two have weighs as much as in this one
 LINES = 2  # unusual lines or words of two files with the same text
 
 
@@ -158,19 +162,22 @@ class _Index:
             yield CopyGroup(self._module, alike, round(share, 3), tuple(who))
 
     def _leave_out_common(self) -> None:
-        """Forget what many students have. `rank` counts the students who have a print."""
+        """Forget what many students have, and weigh the rest."""
         count = len(self._students)
         many, odd = max(FEW, count // SHARE), max(2, count // ODD)
+        size = max(count, SMALL)
+        self._db.create_function("weight", 1, lambda who: log(size / who) / log(size), deterministic=True)
         self._db.execute(
-            "create table own as select print.kind, print.value, number, rank from print join "
-            "(select kind, value, count(distinct who) as rank from print group by kind, value) as counted "
+            "create table own as select print.kind, print.value, number, weight from print join "
+            "(select kind, value, count(distinct who) as rank, weight(count(distinct who)) as weight "
+            "from print group by kind, value) as counted "
             "on print.kind = counted.kind and print.value = counted.value "
             "where rank <= case when print.kind in ('names', 'lines') then ? else ? end",
             (odd, many),
         )
         self._db.execute("drop table print")
         self._db.execute("create index by_value on own (kind, value)")
-        self._db.execute("create index by_file on own (number, kind, rank)")
+        self._db.execute("create index by_file on own (number, kind, weight)")
 
     def _same_files(self, groups: _Groups) -> None:
         query = "select group_concat(number) from file group by text having count(*) > 1"
@@ -192,23 +199,22 @@ class _Index:
         """
         for number in range(len(self._who)):
             mine = self._own(number, kinds)
-            if len(mine) < threshold.fewest:
+            total = sum(mine.values())
+            if total < threshold.least:
                 continue
-            rarest = list(mine)[: len(mine) - ceil(threshold.share * len(mine)) + 1]
-            for other in self._with_one_of(rarest):
+            for other in self._with_one_of(_rarest(mine, (1 - threshold.share) * total)):
                 if other == number or groups.are_joined(number, other) or not self._are_of_others(number, other):
                     continue
                 theirs = self._own(other, kinds)
-                if len(theirs) < len(mine):
-                    continue  # its own turn decides
-                both = len(mine.keys() & theirs.keys())
-                if both >= threshold.fewest and both >= threshold.share * len(mine):
-                    groups.join(number, other, alike, both / len(mine))
+                both = sum(weight for part, weight in mine.items() if part in theirs)
+                if sum(theirs.values()) >= total and both >= max(threshold.least, threshold.share * total):
+                    groups.join(number, other, alike, both / total)
 
-    def _own(self, number: int, kinds: tuple[str, ...]) -> Mapping[tuple[str, int], None]:
-        """Return the own parts of a file, the rarest first."""
-        query = f"select kind, value from own where number = ? and kind in ({','.join('?' * len(kinds))}) order by rank"
-        return dict.fromkeys(self._db.execute(query, (number, *kinds)).fetchall())
+    def _own(self, number: int, kinds: tuple[str, ...]) -> dict[tuple[str, int], float]:
+        """Return the own parts of a file with their weights, the rarest first."""
+        query = f"select kind, value, weight from own where number = ? and kind in ({','.join('?' * len(kinds))})"
+        rows = self._db.execute(f"{query} order by weight desc", (number, *kinds))
+        return {(kind, value): weight for kind, value, weight in rows}
 
     def _with_one_of(self, parts: Iterable[tuple[str, int]]) -> list[int]:
         """Return the files that have one of some parts."""
@@ -217,6 +223,16 @@ class _Index:
 
     def _are_of_others(self, first: int, second: int) -> bool:
         return not set(self._who[first]) & set(self._who[second])
+
+
+def _rarest(parts: Mapping[tuple[str, int], float], least: float) -> Iterator[tuple[str, int]]:
+    """Yield the first parts that weigh more than this together."""
+    total = 0.0
+    for part, weight in parts.items():
+        if total > least:
+            return
+        total += weight
+        yield part
 
 
 class _Groups:

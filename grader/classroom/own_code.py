@@ -19,12 +19,13 @@ LINE = 12  # characters of a line of code that counts where two files are the sa
 MOST_MAGIC = 100  # lines of a cell that only a notebook understands
 _PRIME, _BASE = (1 << 61) - 1, 1_000_003
 _FIRST = pow(_BASE, GRAM, _PRIME)  # the weight of the token that leaves a gram
-_NAME = "name "  # marks a token that may be a chosen name
+_NAME, _ATTRIBUTE = "name ", "attribute "  # mark a token that may be a chosen name
 _CHOSEN = "v"
 _COMMENT = re.compile(r"#(.*)")
 _WORD = re.compile(r"\w+")
 _LEFT_OUT = frozenset(("returns", "annotation", "type_comment", "type_params"))
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_DEFINITIONS = (*_FUNCTIONS, ast.ClassDef)
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ def prints_of(cells: Sequence[str]) -> Prints:
     code = {gram for part in reader.parts if len(part) >= SHORTEST for gram in _winnowed(reader.shown(part))}
     comments = (match[1] for cell in cells for match in _COMMENT.finditer(cell))
     texts = {_number(line) for text in (*comments, *reader.texts) for line in _said(text)}
-    names = {_number(name) for name in reader.own if len(name) > 1}
+    names = {_number(name) for name in reader.chosen if len(name) > 1}
     lines = [line for cell in cells for each in cell.splitlines() if (line := each.strip())]
     return Prints(
         _number("\n".join(lines)),
@@ -96,20 +97,31 @@ class _Reader:
     """Reads the trees of a file: the tokens of each function, and the names and texts that its author chose."""
 
     def __init__(self, trees: Sequence[ast.Module]) -> None:
-        self.own: set[str] = set()
+        self._own: set[str] = set()
+        self._attributes: set[str] = set()  # that the author chose
         self.texts: list[str] = []
         self.parts: list[list[str]] = []
         self._modules: dict[str, str] = {}
         for tree in trees:
             self._read(tree)
 
+    @property
+    def chosen(self) -> set[str]:
+        """The names that the author chose."""
+        return self._own | self._attributes
+
     def shown(self, part: Sequence[str]) -> list[str]:
         """Return the tokens of a part with the same word for every chosen name."""
-        return [self._shown(token) if token.startswith(_NAME) else token for token in part]
+        return [self._shown(token) for token in part]
 
     def _shown(self, token: str) -> str:
-        name = token.removeprefix(_NAME)
-        return _CHOSEN if name in self.own else self._modules.get(name, name)
+        if token.startswith(_NAME):
+            name = token.removeprefix(_NAME)
+            return _CHOSEN if name in self._own else self._modules.get(name, name)
+        if token.startswith(_ATTRIBUTE):
+            name = token.removeprefix(_ATTRIBUTE)
+            return _CHOSEN if name in self._attributes else name
+        return token
 
     def _read(self, tree: ast.Module) -> None:
         """Collect the tokens in order. A function inside another one belongs to it; a method is a part of its own."""
@@ -129,7 +141,7 @@ class _Reader:
         if isinstance(node, ast.Name):
             part.append(_NAME + node.id)
             if isinstance(node.ctx, ast.Store):
-                self.own.add(node.id)
+                self._own.add(node.id)
             return []
         if isinstance(node, ast.Constant):
             if isinstance(node.value, str):
@@ -147,19 +159,27 @@ class _Reader:
     def _of_others(self, node: ast.AST, part: list[str]) -> list[ast.AST]:
         """Add the kind of a node and the names in it."""
         part.append(type(node).__name__)
-        is_new = isinstance(node, (*_FUNCTIONS, ast.ClassDef, ast.arg))
-        is_new = is_new or (isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store))
         inside: list[ast.AST] = []
         for field in node._fields:
             value = None if field in _LEFT_OUT else getattr(node, field, None)
             for one in value if isinstance(value, list) else (value,):
                 if isinstance(one, str):
-                    part.append(_NAME + one)
-                    if is_new:
-                        self.own.add(one)
+                    part.append(self._named(node, one))
                 elif isinstance(one, ast.AST) and not isinstance(one, ast.expr_context):
                     inside.append(one)
         return inside
+
+    def _named(self, node: ast.AST, name: str) -> str:
+        """Return the token of a name in a node that is no variable, and note who chose it."""
+        if isinstance(node, ast.keyword):
+            return name
+        if not isinstance(node, ast.Attribute):
+            self._own.add(name)
+            self._attributes |= {name} if isinstance(node, _DEFINITIONS) else set()
+            return _CHOSEN
+        if isinstance(node.ctx, ast.Store):
+            self._attributes.add(name)
+        return _ATTRIBUTE + name
 
 
 def _winnowed(tokens: Sequence[str]) -> Iterator[int]:

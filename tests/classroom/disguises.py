@@ -1,0 +1,109 @@
+"""Ways to make a copy of a file look different, to see whether the list of files that are alike still has it."""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import tokenize
+from collections.abc import Callable
+from itertools import pairwise
+
+
+def renamed(text: str) -> str:
+    """Return a text with other names for all local variables and helpers, also in comments beside them."""
+    tree = ast.parse(text)
+    kept = _required(tree)
+    known = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    known |= {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    names = {name: f"value_{at}" for at, name in enumerate(sorted(known - kept))}
+    lines = text.splitlines(keepends=True)
+    found = [one for one in tokenize.generate_tokens(io.StringIO(text).readline) if one.type == tokenize.NAME]
+    for one in reversed(found):
+        row, start = one.start
+        line = lines[row - 1]
+        if one.string in names and line[:start].rstrip()[-1:] != "." and not _is_keyword(line, one.end[1]):
+            lines[row - 1] = line[:start] + names[one.string] + line[one.end[1] :]
+    return "".join(lines)
+
+
+def _required(tree: ast.Module) -> set[str]:
+    """Return what a copy cannot rename: what the module asks for, arguments and imported names."""
+    public = {node.name for node in tree.body if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")}
+    arguments = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+    constants = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id.isupper()}
+    return public | arguments | constants
+
+
+def _is_keyword(line: str, end: int) -> bool:
+    rest = line[end:].lstrip()
+    return rest.startswith("=") and not rest.startswith("==") and not line[:end].strip().isidentifier()
+
+
+def other_comments(text: str) -> str:
+    """Return a text without its comments and docstrings, and with others."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef) and isinstance(body, list) and body:
+            first = body[0]
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+                body[0] = ast.Expr(ast.Constant("My own words about all of this."))
+    lines = ast.unparse(ast.fix_missing_locations(tree)).splitlines()
+    return "\n".join(f"{line}  # here I do step {at} of it" if line else "" for at, line in enumerate(lines)) + "\n"
+
+
+def reordered(text: str) -> str:
+    """Return a text with its functions and classes in the opposite order, where no name is needed before."""
+    tree = ast.parse(text)
+    places = [at for at, node in enumerate(tree.body) if isinstance(node, ast.FunctionDef)]
+    moved = [tree.body[at] for at in reversed(places)]
+    for at, node in zip(places, moved, strict=True):
+        tree.body[at] = node
+    return ast.unparse(tree) + "\n"
+
+
+def formatted(text: str) -> str:
+    """Return a text in another layout: each statement on as few lines as possible, indented by two."""
+    lines = ast.unparse(ast.parse(text)).splitlines()
+    return "\n".join(" " * ((len(line) - len(line.lstrip())) // 2) + line.lstrip() + " " for line in lines) + "\n"
+
+
+def edited(text: str) -> str:
+    """Return a text with three statements changed or new."""
+    tree = ast.parse(text)
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and len(node.body) > 2]
+    for node in sorted(functions, key=lambda one: -len(ast.dump(one)))[:3]:
+        node.body.insert(len(node.body) // 2, ast.parse("checked = len(str(len('abc'))) + 1").body[0])
+    return ast.unparse(ast.fix_missing_locations(tree)) + "\n"
+
+
+def as_notebook(text: str) -> str:
+    """Return a file as a notebook with a cell for each function, class or other statement."""
+    lines = text.splitlines()
+    starts = [0, *(min([node.lineno, *_decorators(node)]) - 1 for node in ast.parse(text).body[1:]), len(lines)]
+    parts = ["\n".join(lines[start:end]) for start, end in pairwise(starts)]
+    cells = [
+        {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": part} for part in parts
+    ]
+    return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+
+
+def _decorators(node: ast.stmt) -> list[int]:
+    return [one.lineno for one in getattr(node, "decorator_list", ())]
+
+
+def everything(text: str) -> str:
+    """Return a text with other names, comments, order and layout."""
+    return formatted(reordered(other_comments(renamed(text))))
+
+
+DISGUISES: dict[str, Callable[[str], str]] = {
+    "other names": renamed,
+    "other comments": other_comments,
+    "functions in another order": reordered,
+    "another layout": formatted,
+    "some statements changed": edited,
+    "a notebook": as_notebook,
+    "other names, comments, order and layout": everything,
+}
