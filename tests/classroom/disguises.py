@@ -3,41 +3,27 @@
 from __future__ import annotations
 
 import ast
-import io
 import json
-import tokenize
 from collections.abc import Callable
 from itertools import pairwise
 
 
 def renamed(text: str) -> str:
-    """Return a text with other names for all local variables and helpers, also in comments beside them."""
+    """Return a text with other names for its variables. Arguments and what the module asks for keep theirs."""
     tree = ast.parse(text)
-    kept = _required(tree)
-    known = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    known |= {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
-    names = {name: f"value_{at}" for at, name in enumerate(sorted(known - kept))}
-    lines = text.splitlines(keepends=True)
-    found = [one for one in tokenize.generate_tokens(io.StringIO(text).readline) if one.type == tokenize.NAME]
-    for one in reversed(found):
-        row, start = one.start
-        line = lines[row - 1]
-        if one.string in names and line[:start].rstrip()[-1:] != "." and not _is_keyword(line, one.end[1]):
-            lines[row - 1] = line[:start] + names[one.string] + line[one.end[1] :]
-    return "".join(lines)
-
-
-def _required(tree: ast.Module) -> set[str]:
-    """Return what a copy cannot rename: what the module asks for, arguments and imported names."""
-    public = {node.name for node in tree.body if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")}
-    arguments = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
-    constants = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id.isupper()}
-    return public | arguments | constants
-
-
-def _is_keyword(line: str, end: int) -> bool:
-    rest = line[end:].lstrip()
-    return rest.startswith("=") and not rest.startswith("==") and not line[:end].strip().isidentifier()
+    nodes = list(ast.walk(tree))
+    variables = [node for node in nodes if isinstance(node, ast.Name)]
+    names = {node.id for node in variables if isinstance(node.ctx, ast.Store) and not node.id.isupper()}
+    names -= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    names -= {node.name or "" for node in nodes if isinstance(node, ast.MatchAs | ast.ExceptHandler)}
+    names -= {name for node in nodes if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names}
+    new = {name: f"value_{at}" for at, name in enumerate(sorted(names))}
+    lines = [line.encode() for line in text.splitlines(keepends=True)]
+    for node in sorted(variables, key=lambda one: (one.lineno, one.col_offset), reverse=True):
+        if node.id in new:
+            line = lines[node.lineno - 1]
+            lines[node.lineno - 1] = line[: node.col_offset] + new[node.id].encode() + line[node.end_col_offset :]
+    return b"".join(lines).decode()
 
 
 def other_comments(text: str) -> str:
@@ -83,7 +69,7 @@ def as_notebook(text: str) -> str:
     lines = text.splitlines()
     starts = [0, *(min([node.lineno, *_decorators(node)]) - 1 for node in ast.parse(text).body[1:]), len(lines)]
     parts = ["\n".join(lines[start:end]) for start, end in pairwise(starts)]
-    cells = [
+    cells: list[dict[str, object]] = [
         {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": part} for part in parts
     ]
     return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
