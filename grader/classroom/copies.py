@@ -42,7 +42,7 @@ class Threshold:
 
 CODE, WORDS = Threshold(20, 0.8), Threshold(4, 0.7)
 SMALL = 30  # students: in a smaller class, what two have weighs as much as in this one
-LINES = 2  # unusual lines or words of two files with the same text
+LINES = 6  # unusual lines, comments and names of two files with the same text: short ones may be the same by chance
 
 
 @dataclass(frozen=True)
@@ -181,33 +181,32 @@ class _Index:
 
     def _same_files(self, groups: _Groups) -> None:
         query = "select group_concat(number) from file group by text having count(*) > 1"
+        unusual = "select count(*) from own where number = ? and kind <> 'code'"
         for (numbers,) in self._db.execute(query).fetchall():
             first, *others = map(int, numbers.split(","))
-            shared = (
-                "select count(*) from own as a join own as b using (kind, value) where a.number = ? and b.number = ?"
-            )
-            for other in others:
-                (unusual,) = self._db.execute(shared, (first, other)).fetchone()
-                if unusual >= LINES and self._are_of_others(first, other):
-                    groups.join(first, other, "file", 1.0)
+            if self._db.execute(unusual, (first,)).fetchone()[0] >= LINES:
+                for other in others:
+                    if self._are_of_others(first, other):
+                        groups.join(first, other, "file", 1.0)
 
     def _similar(self, groups: _Groups, alike: Alike, kinds: tuple[str, ...], threshold: Threshold) -> None:
         """Join files that share enough.
 
-        Two files that share so much share one of the rarest parts of the smaller one. So only the files that have one
-        of these are compared, and not each file with each other.
+        Two files that share so much share some of the rarer half of what the smaller one has. So only those files are
+        compared, and not each file with each other.
         """
         for number in range(len(self._who)):
             mine = self._own(number, kinds)
             total = sum(mine.values())
-            if total < threshold.least:
+            least = max(threshold.least, threshold.share * total)
+            if total < least:
                 continue
-            for other in self._with_one_of(_rarest(mine, (1 - threshold.share) * total)):
+            for other in self._sharing(mine, total - least):
                 if other == number or groups.are_joined(number, other) or not self._are_of_others(number, other):
                     continue
                 theirs = self._own(other, kinds)
                 both = sum(weight for part, weight in mine.items() if part in theirs)
-                if sum(theirs.values()) >= total and both >= max(threshold.least, threshold.share * total):
+                if sum(theirs.values()) >= total and both >= least:
                     groups.join(number, other, alike, both / total)
 
     def _own(self, number: int, kinds: tuple[str, ...]) -> dict[tuple[str, int], float]:
@@ -216,10 +215,16 @@ class _Index:
         rows = self._db.execute(f"{query} order by weight desc", (number, *kinds))
         return {(kind, value): weight for kind, value, weight in rows}
 
-    def _with_one_of(self, parts: Iterable[tuple[str, int]]) -> list[int]:
-        """Return the files that have one of some parts."""
+    def _sharing(self, parts: Mapping[tuple[str, int], float], rest: float) -> list[int]:
+        """Return the files that may have all of these parts but some that weigh no more than `rest`."""
+        rarer = list(_rarest(parts, max(rest, sum(parts.values()) / 2)))
+        least = sum(parts[part] for part in rarer) - rest - 1e-9  # sums in another order
+        shared: dict[int, float] = {}
         query = "select number from own where kind = ? and value = ?"
-        return sorted({number for part in parts for (number,) in self._db.execute(query, part)})
+        for part in rarer:
+            for (number,) in self._db.execute(query, part):
+                shared[number] = shared.get(number, 0.0) + parts[part]
+        return sorted(number for number, weight in shared.items() if weight >= least)
 
     def _are_of_others(self, first: int, second: int) -> bool:
         return not set(self._who[first]) & set(self._who[second])
