@@ -92,7 +92,7 @@ class _ClassRun:
         """Return what to keep of the rules, with those of modules that other runs graded."""
         skipped = self.accounting.skipped_people
         mine = {
-            name: replace(one, skipped=tuple(sorted(who for module, who in skipped if module == name)))
+            name: replace(one, skipped={who: why for (module, who), why in sorted(skipped.items()) if module == name})
             for name, one in self.rules.items()
         }
         last = (
@@ -105,7 +105,7 @@ class _ClassRun:
         """Return the batch of this run."""
         saved = self.run_rules.saved.modules
         others = {name: one for name, one in saved.items() if name not in self.rules}
-        skipped = {(name, who) for name, one in others.items() for who in one.skipped}
+        skipped = {(name, who): why for name, one in others.items() for who, why in one.skipped.items()}
         return Batch(
             self.run_rules.course,
             self.found.handed_in,

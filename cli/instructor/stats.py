@@ -21,6 +21,8 @@ from grader.core.json_record import json_text
 from grader.core.safe_text import one_line
 
 BAR = 40
+ALIKE = 10  # groups of files that are shown without --all
+ALIKE_HEAD = "Files that are alike. Nothing is decided: read them side by side."
 
 
 @click.command()
@@ -47,6 +49,9 @@ def stats(
 
     Look at a submission yourself if it could not be imported or graded, if it ended its process, or if something
     could not be decided (`attn review`). Rates are shares of the submissions that could be imported.
+
+    Files that are alike are listed with who handed them in. Names, comments, layout and order make no difference, and
+    what the course gives or a third of the class writes does not count. It is no verdict.
     """
     course = course_here()
     wanted = [module.name for module in chosen(course, modules)] if modules else []
@@ -109,8 +114,20 @@ def _lines(one: ModuleStats, names: dict[str, str], *, every: bool) -> list[str]
         for two in one.misconceptions
     ]
     lines += misconception_lines(named)
+    lines += _alike(one, names, every=every)
     lines += ["To look at:"] if one.to_look_at else ["No work needs to be looked at."]
     return lines + [wrapped(f"{names.get(who, who)}: {why}", "  ") for who, why in one.to_look_at]
+
+
+def _alike(one: ModuleStats, names: dict[str, str], *, every: bool) -> list[str]:
+    """Return the files that are alike, and who handed them in."""
+    shown = one.copies if every else one.copies[:ALIKE]
+    lines = [wrapped(ALIKE_HEAD, "")] if shown else []
+    for group in shown:
+        who = ", ".join(names.get(student, student) for student in group.submissions)
+        lines.append(wrapped(f"{who}: {group.text}", "  "))
+    left = len(one.copies) - len(shown)
+    return lines + ([f"  and {left} more (--all)"] if left else []) + ([""] if shown else [])
 
 
 def _by_hand(one: ModuleStats, given: Sequence[Mark]) -> list[str]:

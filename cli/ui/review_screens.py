@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from cli.ui.report_screens import wrapped
 from grader.classroom import RESUME
+from grader.classroom.causes import Cause, without
 from grader.classroom.review import Reviewed, ScoreChange
 from grader.core.report import Report, ReviewItem, Undecided
 from grader.core.safe_text import one_line
@@ -20,6 +22,10 @@ UNTIL: dict[Undecided | None, str] = {
 NOT_WRITTEN = "The report does not have your last decision, or the last --undecided, yet"
 COMMENT = '"why"'
 NO_ITEMS = "nothing here can be accepted or rejected: read the report. `attn mark` gives points by hand"
+SHARED = 3  # students with the same cause: then it is shown once
+NAMED = 5  # students who are named with a cause; `--cause` lists them all
+CODES = 3  # different lines of code with the same cause
+CHANGES = 8  # different changes of scores
 _WHAT = {"cost": "cost", "code": "code", "check": "checks"}
 
 
@@ -28,13 +34,17 @@ def review_lines(
     folder: str,
     undecided: Undecided | None,
     target: str | None,
+    shared: Sequence[Cause] = (),
     *,
     every: bool,
     anonymous: bool = False,
 ) -> list[str]:
-    """Return the undecided items by student, each with the command that decides it; with `every`, all items."""
+    """Return the undecided items by student, each with the command that decides it; with `every`, all items.
+
+    Those of the `shared` causes are not shown, but they count.
+    """
     lines: list[str] = []
-    for one in found:
+    for one in without(found, shared):
         items = [item for item in merged(one.items(target)) if every or item.is_open]
         if not items and one.report.reviews:
             continue
@@ -46,6 +56,72 @@ def review_lines(
             lines += [*_item(item), *_earlier(one, item), *_command(folder, one, item, anonymous=anonymous)]
         lines.append("")
     return [*lines, *_summary(found, undecided, target)]
+
+
+def shared_causes(causes: Iterable[Cause]) -> list[Cause]:
+    """Return the open part of each cause that is shown once, and not for each student."""
+    return [one for one in (cause.open for cause in causes) if len(one.items) >= SHARED]
+
+
+def shared_cause_lines(cause: Cause, folder: str, *, anonymous: bool) -> list[str]:
+    """Return an open cause that several students share: who, the code, and the commands that decide it for all."""
+    items = [merged(items) for _, items in cause.items]
+    targets = ", ".join(dict.fromkeys(named(item.target) for mine in items for item in mine))
+    points = sorted({round(sum(item.points for item in mine), 6) for mine in items})
+    worth = f"{points[0]:g}" if len(points) == 1 else f"{points[0]:g} to {points[-1]:g}"
+    lines = [wrapped(f"{len(items)} students · {cause.module} · {targets}: {worth} points each", "")]
+    lines += [wrapped(cause.reason, "  ")]
+    codes = Counter(item.code for mine in items for item in mine if item.code).most_common()
+    lines += [one_line(f"  {count:>4} × {code}", 79) for code, count in codes[:CODES]]
+    lines += [f"  and {len(codes) - CODES} other lines of code"] if len(codes) > CODES else []
+    names = [one_line(one.name or one.student) for one, _ in cause.items]
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    lines += [wrapped(", ".join(names[:NAMED]) + more, "  ")]
+    lines += [] if all(one.written for one, _ in cause.items) else [wrapped(f"{NOT_WRITTEN}. {RESUME}", "  ")]
+    command = _cause_command(folder, cause, anonymous=anonymous)
+    lines += [f"    {command}{' ' * 10}each student and line"]
+    return [*lines, *(f"    {command} --{verb} --comment {COMMENT}" for verb in ("accept", "reject")), ""]
+
+
+def cause_lines(cause: Cause, folder: str, *, every: bool, anonymous: bool) -> list[str]:
+    """Return each student whose code has a cause, one line each, and the commands that decide it for all."""
+    lines = [wrapped(f"{cause.module}: {cause.reason}", "")]
+    shown = [(one, item) for one, items in cause.items for item in merged(items) if every or item.is_open]
+    for one, item in shown:
+        where = f"{item.file}:{item.line}" if item.line else item.file
+        who = f"{one.student} ({one_line(one.name)})" if one.name else one.student
+        lines.append(one_line(f"  {who} · {named(item.target)}, {item.points:g} · {item.decision}", 400))
+        lines.append(one_line(f"    {where}  {item.code}".rstrip(), 400))
+    command = _cause_command(folder, cause, anonymous=anonymous)
+    is_open = bool(cause.open.items)
+    lines += [f"    {command} --{verb} --comment {COMMENT}" for verb in ("accept", "reject") if is_open]
+    if len(cause.open.items) < len(cause.items):
+        lines.append(f"    {command} --undo")
+    return lines if shown else [*lines, "Nothing of this is undecided. To see what is decided, add --all."]
+
+
+def _cause_command(folder: str, cause: Cause, *, anonymous: bool) -> str:
+    return f"attn review {shlex.quote(str(folder))} --cause {cause.id}{' --anonymous' if anonymous else ''}"
+
+
+def decided_lines(
+    chosen: Sequence[tuple[Reviewed, Sequence[ReviewItem]]], word: str, changes: Sequence[ScoreChange]
+) -> list[str]:
+    """Return what was decided, and what it did to the scores: of each student, or of many in a line."""
+    items = Counter((item.target, item.points, item.reason) for _, mine in chosen for item in merged(mine))
+    lines = []
+    for (target, points, reason), count in items.most_common(CHANGES):
+        worth = "1 point" if points == 1 else f"{points:g} points"
+        students = f" for {count} students" if count > 1 else ""
+        lines.append(one_line(f"{word}{students}: {named(target)}, {worth}: {reason}", 500))
+    lines += [f"and {len(items) - CHANGES} more reasons"] if len(items) > CHANGES else []
+    if len(changes) < SHARED:
+        return [*lines, *map(change_line, changes)]
+    same = Counter((change.before, change.after, change.max_score) for change in changes)
+    for (before, after, most), count in same.most_common(CHANGES):
+        lines.append(f"{_score(before)} → {_score(after)} of {most:g}: {count} students")
+    rest = len(changes) - sum(count for _, count in same.most_common(CHANGES))
+    return [*lines, *([f"other scores: {rest} students"] if rest else [])]
 
 
 def merged(items: Iterable[ReviewItem]) -> list[ReviewItem]:
@@ -67,8 +143,12 @@ def score_text(report: Report) -> str:
 
 def change_line(change: ScoreChange) -> str:
     """Return what a decision did to a score."""
-    before, after = ("–" if score is None else f"{score:g}" for score in (change.before, change.after))
-    return f"{change.student} · {change.module}: {before} → {after} of {change.max_score:g}"
+    scores = f"{_score(change.before)} → {_score(change.after)} of {change.max_score:g}"
+    return f"{change.student} · {change.module}: {scores}"
+
+
+def _score(score: float | None) -> str:
+    return "–" if score is None else f"{score:g}"
 
 
 def named(target: str) -> str:

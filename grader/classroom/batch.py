@@ -10,6 +10,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import chain, groupby
 
+from grader.classroom.copies import CopyGroup, find_copies
 from grader.classroom.journal import JournalEntry, ReportKey
 from grader.classroom.mark_changes import MarkChange, mark_reasons
 from grader.classroom.marks import Mark, Marking, best_of
@@ -196,9 +197,10 @@ class Batch:
 
     def settle(self) -> BatchResult:
         """Decide which attempts count, and write the class list and the other tables."""
-        return self.results.writer.atomically(self._settle, alone=True)
+        copies = find_copies(self.course, self.work, self.results.copies())
+        return self.results.writer.atomically(lambda: self._settle(copies), alone=True)
 
-    def _settle(self) -> BatchResult:
+    def _settle(self, copies: Sequence[CopyGroup]) -> BatchResult:
         self.results.remarked.clear()
         summaries = DiskList(form_of(Summary), self._counting())
         changes = DiskList(form_of(GradeChange), grade_changes(self.results.writer, map(_key_of, summaries)))
@@ -206,7 +208,7 @@ class Batch:
         marks = self._class_list()
         misconceptions = [one.as_json() for one in count_misconceptions(self.course, whole_class)]
         written = (key for key in map(_key_of, summaries) if key not in self.unwritten)
-        self.results.finish(marks, written, misconceptions, changes)
+        self.results.finish(marks, written, misconceptions, changes, copies)
         shared = count_misconceptions(self.course, summaries)
         remarked = tuple(self.results.remarked)
         return BatchResult(summaries, count_class(summaries), marks, tuple(shared), changes, remarked)
@@ -257,7 +259,7 @@ class Batch:
         for module, most in possible.items():
             marking = self._marking_of(module)
             submitted = {mark.id for mark in found.starting_with((module,))} if marking.roster else set()
-            for mark in marking.missing(module, most, submitted, self.skipped | unmarked):
+            for mark in marking.missing(module, most, submitted, {**dict.fromkeys(unmarked, ""), **self.skipped}):
                 found[mark.module, mark.id, mark.submission] = mark
         overrides = self.results.writer.overrides()
         overrides.check(found)

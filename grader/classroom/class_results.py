@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from grader.classroom import RESUME, ClassError
+from grader.classroom.copies import CopyGroup, read_copies
 from grader.classroom.journal import ReportKey
 from grader.classroom.marks import NO_REPORT, Mark
 from grader.classroom.pseudonyms import Pseudonyms
@@ -68,6 +69,7 @@ class ClassResults:
     attempts: tuple[AttemptResult, ...]
     before: tuple[Mark, ...]
     functions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # by module and misconception
+    copies: tuple[CopyGroup, ...] = ()  # files that are alike
 
     @property
     def modules(self) -> tuple[str, ...]:
@@ -95,6 +97,7 @@ class ClassResults:
             results=tuple(sorted(results, key=lambda one: (one.mark.module, one.mark.id))),
             attempts=tuple(replace(one, student=names.of(one.student)) for one in self.attempts),
             before=tuple(map(names.mark, self.before)),
+            copies=tuple(sorted((one.renamed(names.of) for one in self.copies), key=lambda one: one.submissions)),
         )
 
 
@@ -112,7 +115,8 @@ def read_class_results(
     reader = _Reader(store, _changes(store) if before is None else {})
     results = tuple(map(reader.result, marks))
     kept = tuple(mark for mark in earlier if not modules or mark.module in modules)
-    return ClassResults(results, reader.checks, tuple(_attempts(store, modules)), kept, reader.functions)
+    copies = tuple(one for one in read_copies(store) if not modules or one.module in modules)
+    return ClassResults(results, reader.checks, tuple(_attempts(store, modules)), kept, reader.functions, copies)
 
 
 def _changes(store: ResultsStore) -> dict[tuple[str, str], str]:

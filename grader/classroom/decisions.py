@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from grader.classroom import ClassError
@@ -56,19 +57,32 @@ class Decisions:
 
     def find(self, student: str, module: str, submission: str, item: ReviewItem) -> DecisionRecord | None:
         """Return the decision that holds for an item of this code."""
-        about = (student, module, item.target, item.what, item.reason, submission)
-        return next((one for one in reversed(self.records) if one.about == about), None)
+        made = self._by_item.get((student, module, item.target, item.what, item.reason), {})
+        return made.get(submission)
 
     def find_earlier(self, student: str, module: str, submission: str, item: ReviewItem) -> DecisionRecord | None:
         """Return the last decision about the same item in other code of the student. It does not hold any more."""
-        about = (student, module, item.target, item.what, item.reason)
-        others = (one for one in reversed(self.records) if one.submission != submission)
-        return next((one for one in others if one.about[:-1] == about), None)
+        made = self._by_item.get((student, module, item.target, item.what, item.reason), {})
+        return next((record for code, record in reversed(made.items()) if code != submission), None)
 
     def decide(self, student: str, module: str, submission: str, item: ReviewItem) -> tuple[Decision, str]:
         """Return the decision about an item and its comment; open if there is none."""
         found = self.find(student, module, submission, item)
         return (found.decision, found.comment) if found else ("open", "")
+
+    def about_code(self, student: str, module: str, submission: str) -> Decide:
+        """Return the decisions about one version of a student's code."""
+        return lambda item: self.decide(student, module, submission, item)
+
+    @cached_property
+    def _by_item(self) -> dict[tuple[str, ...], dict[str, DecisionRecord]]:
+        """The last decision about each version of the code, by item, the newest version last."""
+        found: dict[tuple[str, ...], dict[str, DecisionRecord]] = {}
+        for one in self.records:
+            made = found.setdefault(one.about[:-1], {})
+            made.pop(one.submission, None)
+            made[one.submission] = one
+        return found
 
     def with_records(self, records: Iterable[DecisionRecord]) -> Decisions:
         """Return the decisions with further ones. Each replaces an earlier one about the same item and code."""

@@ -54,7 +54,7 @@ class ModuleRules:
 
     rules: Rules = field(default_factory=Rules)
     files: Mapping[str, KeptFile] = field(default_factory=dict)
-    skipped: tuple[str, ...] = ()  # ids of people whose work could not be graded
+    skipped: Mapping[str, str] = field(default_factory=dict)  # why people's work could not be graded, by id
 
     def file(self, name: FileRule) -> KeptFile | None:
         """Return a file that the rules name, if they do."""

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Self
 
+from grader.classroom.copies import CopyGroup, read_copies
 from grader.classroom.decisions import decided
 from grader.classroom.journal import JournalEntry, ReplacedReport, ReportKey
 from grader.classroom.marks import Mark, marks_lines
 from grader.classroom.provenance import Provenance
 from grader.classroom.store import ResultsError
-from grader.classroom.store.store import CHANGES, GRADES, GRADES_CSV, MISCONCEPTIONS, ResultsStore, StoreWriter
+from grader.classroom.store.store import CHANGES, COPIES, GRADES, GRADES_CSV, MISCONCEPTIONS, ResultsStore, StoreWriter
 from grader.core.json_record import json_list_parts, json_text
 from grader.core.report import Report, Undecided, report_from, report_text
 from grader.course.golden import sha256
@@ -80,7 +81,7 @@ class Results:
         if not report.reviews:
             return report
         decisions = self.writer.decisions(key)
-        return decided(report, lambda item: decisions.decide(key.student, key.module, submission, item), undecided)
+        return decided(report, decisions.about_code(key.student, key.module, submission), undecided)
 
     def write(self, key: ReportKey, report: Report, provenance: Provenance) -> None:
         """Write a report to its place. The report it replaces is kept as the earlier one if it is different."""
@@ -142,12 +143,17 @@ class Results:
         """Return one report, if it is there and complete."""
         return _parse(self.writer.find(key)[1] or b"")
 
+    def copies(self) -> tuple[CopyGroup, ...]:
+        """Return the files that were alike so far."""
+        return read_copies(self._store)
+
     def finish(
         self,
         marks: Sequence[Mark],
         keys: Iterable[ReportKey],
         misconceptions: Sequence[dict[str, Any]],
         changes: Iterable[GradeChange],
+        copies: Sequence[CopyGroup] = (),
     ) -> None:
         """Write the tables, the class list last; ResultsError if the journal or a report is missing by now."""
         missing = self.writer.missing(keys)
@@ -155,6 +161,7 @@ class Results:
             raise ResultsError(f"{missing} was removed while the class was graded. Run it again with --resume")
         self.writer.put_document(MISCONCEPTIONS, [json_text(misconceptions) + "\n"])
         self.writer.put_document(CHANGES, chain(json_list_parts(changes), "\n"))
+        self.writer.put_document(COPIES, chain(json_list_parts(copies), "\n"))
         self.write_class_list(marks)
 
     def write_class_list(self, marks: Sequence[Mark]) -> None:

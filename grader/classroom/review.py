@@ -14,7 +14,6 @@ from grader.classroom.marks import Mark, rescored
 from grader.classroom.module_rules import read_saved_rules
 from grader.classroom.pseudonyms import Pseudonyms
 from grader.classroom.results import Results
-from grader.classroom.rules import Rules
 from grader.classroom.store.store import RULES, ResultsStore, read_marks
 from grader.core.report import Report, ReviewItem, Undecided, Verdict, report_from
 
@@ -116,7 +115,7 @@ def _read(store: ResultsStore, key: ReportKey) -> Report | None:
 
 def _reviewed(entry: JournalEntry, report: Report, decisions: Decisions, undecided: Undecided) -> Reviewed:
     key, submission = entry.key, entry.provenance.submission
-    now = decided(report, lambda item: decisions.decide(key.student, key.module, submission, item), undecided)
+    now = decided(report, decisions.about_code(key.student, key.module, submission), undecided)
     earlier = tuple(
         (item, record)
         for item in now.reviews
@@ -128,29 +127,37 @@ def _reviewed(entry: JournalEntry, report: Report, decisions: Decisions, undecid
 
 
 def decide(
-    store: ResultsStore, one: Reviewed, items: Sequence[ReviewItem], verdict: Verdict | None, comment: str, when: str
-) -> ScoreChange:
-    """Decide some items of a report, or with None reopen them. Decisions are saved first, then report and class list.
+    store: ResultsStore,
+    chosen: Sequence[tuple[Reviewed, Sequence[ReviewItem]]],
+    verdict: Verdict | None,
+    comment: str,
+    when: str,
+) -> list[ScoreChange]:
+    """Decide items of some reports, or with None reopen them. Decisions are saved first, then reports, then grades.
 
     After a crash in between, the same decision again or `attn grade --resume` completes it.
     """
-    about = [(one.student, one.module, item.target, item.what, item.reason, one.submission) for item in items]
-    _penalty(
-        store, read_saved_rules(store).of(one.module).rules
-    )  # a damaged file of rules is noticed before anything is saved
+    about = dict.fromkeys(
+        (one.student, one.module, item.target, item.what, item.reason, one.submission)
+        for one, items in chosen
+        for item in items
+    )
+    for module in {one.module for one, _ in chosen}:
+        _rules_of(store, module)  # a damaged file of rules is noticed before anything is saved
 
     with Results(store) as results:
 
-        def work() -> ScoreChange:
+        def work() -> list[ScoreChange]:
             marks = read_marks(store)
-            reports = _reports(store, results, one)
+            reports = [_reports(store, results, one) for one, _ in chosen]
             decisions = results.writer.decisions()
             if verdict is None:
                 decisions = decisions.without(made for made in decisions.records if made.about in about)
             else:
-                decisions = decisions.with_records(DecisionRecord(*what, verdict, comment, when) for what in about)
+                made = (DecisionRecord(*what, verdict, comment, when) for what in about)
+                decisions = decisions.with_records(made)
             results.writer.save_decisions(decisions)
-            return _revise(store, results, marks, reports, _rules_of(store, one.module))
+            return _revise(store, results, marks, reports, decisions)
 
         return results.writer.atomically(work, alone=True)
 
@@ -174,35 +181,38 @@ def _revise(
     store: ResultsStore,
     results: Results,
     marks: Sequence[Mark],
-    reports: Sequence[tuple[JournalEntry, Report]],
-    rules: Rules,
-) -> ScoreChange:
-    """Write the decisions into the reports and into the class list. The rules are those of the module."""
-    rule = _penalty(store, rules)
+    chosen: Sequence[Sequence[tuple[JournalEntry, Report]]],
+    decisions: Decisions,
+) -> list[ScoreChange]:
+    """Write the decisions into the reports and into the class list. Return what changed for each student."""
+    rules = {reports[0][0].key.module: _rules_of(store, reports[0][0].key.module) for reports in chosen}
     changes = []
-    for entry, report in reports:
-        key = entry.key
-        now = results.decided(key, report, entry.provenance.submission, rules.undecided or "count")
-        results.revise(key, now, rescored(entry.mark, now, rule) if entry.mark else None)
-        changes.append(ScoreChange(key.student, key.module, report.score, now.score, now.max_score, len(reports) > 1))
-        if not key.attempt:
-            marks = [rescored(mark, now, rule) if _is_mark_of(mark, key) else mark for mark in marks]
-    results.write_class_list(marks)
-    return changes[0]
+    counted: dict[tuple[str, str], Report] = {}
+    for reports in chosen:
+        for entry, report in reports:
+            key = entry.key
+            undecided, penalty = rules[key.module]
+            now = decided(
+                report,
+                decisions.about_code(key.student, key.module, entry.provenance.submission),
+                undecided,
+            )
+            results.revise(key, now, rescored(entry.mark, now, penalty) if entry.mark else None)
+            if not key.attempt:
+                counted[key.module, key.student] = now
+                several = len(reports) > 1
+                changes.append(ScoreChange(key.student, key.module, report.score, now.score, now.max_score, several))
+    by_mark = ((mark, counted.get((mark.module, mark.submission))) for mark in marks)
+    rescored_marks = [rescored(mark, now, rules[mark.module][1]) if now else mark for mark, now in by_mark]
+    results.write_class_list(rescored_marks)
+    return changes
 
 
-def _is_mark_of(mark: Mark, key: ReportKey) -> bool:
-    return (mark.module, mark.submission) == (key.module, key.student)
-
-
-def _rules_of(store: ResultsStore, module: str) -> Rules:
+def _rules_of(store: ResultsStore, module: str) -> tuple[Undecided, Penalty | None]:
+    """Return what the rules of a module say about undecided points and late work."""
     rules = read_saved_rules(store).of(module).rules
-    _penalty(store, rules)
-    return rules
-
-
-def _penalty(store: ResultsStore, rules: Rules) -> Penalty | None:
     try:
-        return read_penalty(rules.late_penalty) if rules.late_penalty else None
+        penalty = read_penalty(rules.late_penalty) if rules.late_penalty else None
     except LateError as error:
         raise ClassError(f"{store.where(RULES)}: {error}. {RESUME} and --late-penalty") from None
+    return rules.undecided or "count", penalty

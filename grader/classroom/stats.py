@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from grader.classroom import ClassError
+from grader.classroom.copies import CopyGroup, read_copies
 from grader.classroom.store.store import ResultsStore, StoredReport, has_reports
 from grader.complexity.cost import LeaderboardEntry, entries
 from grader.core.json_record import to_json
@@ -66,6 +67,7 @@ class ModuleStats:
     misconceptions: tuple[MisconceptionCount, ...]
     to_look_at: tuple[tuple[str, str], ...]  # a submission, and the reason
     speeds: tuple[LeaderboardEntry, ...] = ()  # on a GPU, fastest first
+    copies: tuple[CopyGroup, ...] = ()  # files that are alike
 
     @property
     def distribution(self) -> tuple[int, ...]:
@@ -83,6 +85,7 @@ class ModuleStats:
             misconceptions=tuple(counts),
             to_look_at=tuple(sorted((name(who), text(why)) for who, why in self.to_look_at)),
             speeds=tuple(replace(entry, submission=name(entry.submission)) for entry in self.speeds),
+            copies=tuple(sorted((one.renamed(name) for one in self.copies), key=lambda one: one.submissions)),
         )
 
     def as_json(self) -> dict[str, Any]:
@@ -100,12 +103,14 @@ class ModuleStats:
             "misconceptions": [one.as_json() for one in self.misconceptions],
             "to_look_at": [{"submission": who, "why": why} for who, why in self.to_look_at],
             "leaderboard": [to_json(entry) for entry in self.speeds],
+            "copies": [to_json(one) for one in self.copies],
         }
 
 
 def read_stats(course: Course, store: ResultsStore, modules: Iterable[str] = ()) -> list[ModuleStats]:
     """Return the statistics of each module, from the reports that `attn grade --to` wrote."""
     wanted = set(modules)
+    alike = read_copies(store)
     found = []
     for name in sorted(module.name for module in course.modules):
         if not wanted or name in wanted:
@@ -118,7 +123,9 @@ def read_stats(course: Course, store: ResultsStore, modules: Iterable[str] = ())
                 _count(rates, report)
                 speeds += entries(report)
             if summaries:
-                found.append(replace(_module_stats(course, summaries, rates), speeds=tuple(sorted(speeds))))
+                copies = tuple(one for one in alike if one.module == name)
+                one_module = _module_stats(course, summaries, rates)
+                found.append(replace(one_module, speeds=tuple(sorted(speeds)), copies=copies))
     missing = sorted(wanted.difference(one.module for one in found))
     there = [one.name for one in course.modules if has_reports(store, one.name)] if missing else []
     if there:

@@ -18,6 +18,7 @@ from grader.classroom.class_statistics import (
     stuck_students,
     suspect_checks,
 )
+from grader.classroom.copies import CopyGroup
 from grader.classroom.marks import MISSING, NO_REPORT, Mark
 from grader.classroom.stats import BINS
 from grader.core.safe_text import listed
@@ -82,6 +83,7 @@ class DashboardPage:
     days: tuple[TableRow, ...]
     stuck: tuple[TableRow, ...]
     look_at: tuple[TableRow, ...]
+    alike: tuple[TableRow, ...]
     absent: tuple[TableRow, ...]
     late: tuple[TableRow, ...]
     by_hand: tuple[TableRow, ...]
@@ -147,6 +149,7 @@ class _Builder:
                 for one in self.found.results
                 if one.to_look_at
             ),
+            alike=tuple(self._alike_row(one) for one in self.found.copies if one.module in self.modules),
             absent=tuple(
                 self._row(one, one.mark.status, one.mark.reason or "")
                 for one in self.found.results
@@ -233,6 +236,14 @@ class _Builder:
     def _pair_row(self, pair: MisconceptionPair, cells: list[str]) -> TableRow:
         names = (f"{pair.first[0]} {pair.first[1]}", f"{pair.second[0]} {pair.second[1]}")
         return TableRow((*names, *cells), -1, self._at(pair.first[0], pair.second[0]))
+
+    def _alike_row(self, group: CopyGroup) -> TableRow:
+        marks = [self.by_submission[who] for who in group.submissions if who in self.by_submission]
+        sections = {self._section(mark.section) for mark in marks}
+        names = {mark.submission: f"{mark.name} ({mark.id})" if mark.name else mark.id for mark in marks}
+        who = ", ".join(names.get(one, one) for one in group.submissions)
+        cells = (who, group.module, group.text, str(len(group.submissions)))
+        return TableRow(cells, sections.pop() if len(sections) == 1 else -1, self._at(group.module))
 
     def _overview(self) -> Iterable[TableRow]:
         """Yield a row for each student: the total, what is missing or weak, and the mark of each module."""

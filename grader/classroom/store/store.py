@@ -20,9 +20,9 @@ from grader.core.json_record import from_json
 from grader.core.report import Report, report_from
 
 GRADES, GRADES_CSV, CHANGES, RULES = "grades.json", "grades.csv", "changes.json", "rules.json"
-MISCONCEPTIONS = "misconceptions.json"
+MISCONCEPTIONS, COPIES = "misconceptions.json", "copies.json"
 LISTS = (GRADES_CSV, GRADES)  # a run writes them last: without them, the grading is unfinished
-DERIVED = (*LISTS, MISCONCEPTIONS, CHANGES)  # the tables of one round of grading
+DERIVED = (*LISTS, MISCONCEPTIONS, CHANGES, COPIES)  # the tables of one round of grading
 EARLIER = "earlier"  # what the last round of grading replaced
 
 T = TypeVar("T")

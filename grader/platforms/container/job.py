@@ -113,10 +113,11 @@ def handed_in_at(course: Course, module: Module, folder: Path, scratch: Path) ->
             target = student_folder / path.relative_to(folder)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(path, target, follow_symlinks=False)
-    found = find_submissions(course, [scratch], module, "latest").handed_in
-    if found:
-        return found[0]
-    problem = f"your submission {NOTHING}. Submit {module.slug}.py or {module.slug}.ipynb"
+    found = find_submissions(course, [scratch], module, "latest")
+    if found.handed_in:
+        return found.handed_in[0]
+    why = "; ".join(f"{Path(path).name} {reason}" for path, reason in found.refused)
+    problem = f"your submission {NOTHING}. {why + '. ' if why else ''}Submit {module.slug}.py or {module.slug}.ipynb"
     nothing = FilePlace(student_folder, PurePosixPath(module.slug))
     return SubmissionRef(SubmittedFile(Identity(STUDENT), module, nothing, problem=problem), ())
 
