@@ -168,7 +168,8 @@ def test_the_work_of_a_group_is_one_file(course: Course, tmp_path: Path) -> None
     code = right(module)["honest-physicist_bra_ket"].code
     write(tmp_path / "class", {"team/attention.py": code, "dee/attention.py": other_comments(code)})
     write(tmp_path, {"map.csv": "folder,student,module\nteam,ana,\nteam,ben,\n"})
-    map_of_names = read_map(course, tmp_path / "map.csv")
+    names = tmp_path / "map.csv"
+    map_of_names = read_map(course, names, names.read_bytes())
     for places, expected in (("team",), []), (("team", "dee"), [("ana", "ben", "dee")]):
         paths = [tmp_path / "class"] if "dee" in places else [tmp_path / "class" / "team"]
         found = find_submissions(course, paths, module, "latest", tmp_path / "scratch", name_map=map_of_names)
