@@ -46,7 +46,16 @@ def memory() -> str:
     d = Drawing(620, 270, "MiB of one table of scores, and of the output")
     for number, n in enumerate(LENGTHS):
         scores, output = tables(n)
-        bars(d, 40 + 195 * number, 230, [scores, output], ["scores", "output"], unit=1.4, step=80, title=f"MiB for n = {n}")
+        bars(
+            d,
+            40 + 195 * number,
+            230,
+            [scores, output],
+            ["scores", "output"],
+            unit=1.4,
+            step=80,
+            title=f"MiB for n = {n}",
+        )
     return d.svg()
 
 

@@ -160,6 +160,16 @@ def test_no_short_list_of_features_has_the_exponential_as_its_product() -> None:
     assert np.allclose(np.array(series).T @ np.array(series), wanted)
 
 
+def test_random_features_have_the_exponential_as_their_mean() -> None:
+    w = np.random.default_rng(0).normal(size=(200_000, 4))
+    q, k = 0.5 * Q.astype(float), 0.5 * K.astype(float)
+
+    def phi(x: np.ndarray) -> np.ndarray:
+        return np.exp(x @ w.T - (x**2).sum(axis=1, keepdims=True) / 2)
+
+    assert np.allclose(phi(q) @ phi(k).T / len(w), np.exp(q @ k.T), rtol=0.05)
+
+
 def test_recall_ends_as_the_lesson_says(lesson: str) -> None:
     lesson = " ".join(lesson.split())
     full = weights(KEYS, KEYS)
