@@ -151,7 +151,7 @@ def test_the_worked_hints_are_computed(module: Module) -> None:
 
 
 def test_no_short_list_of_features_has_the_exponential_as_its_product() -> None:
-    """A product of f features has rank f, for any number of tokens. The exponential has full rank; its series gets near."""
+    """A product of f features has rank f for any number of tokens; the exponential has full rank, and its series is near."""
     tokens = np.linspace(-2, 2, 8)
     wanted = np.exp(np.outer(tokens, tokens))
     assert np.linalg.matrix_rank(wanted) == 8
