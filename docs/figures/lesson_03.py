@@ -57,7 +57,7 @@ def hull() -> str:
         )
     middle = axes.at(*(float(x) for x in WORD_VALUES.mean(axis=0)))
     d.dot(*middle, "c", 4)
-    d.text(middle[0], middle[1] + 18, "with equal weights", "dim", size=12)
+    d.text(middle[0], middle[1] - 10, "equal weights", "dim", size=12)
     end = axes.at(*(float(x) for x in share @ WORD_VALUES))
     d.dot(*end, "b", 4)
     d.text(end[0] - 6, end[1] - 14, "output", anchor="end", size=13)
