@@ -73,9 +73,8 @@ def bank() -> str:
         d.dot(*place, "a", 5)
         d.text(place[0] + 10, place[1] - 8, other, anchor="start", size=13)
         d.line([start, found], "line-b thick", arrow=True)
-        d.text(
-            found[0] + 12, found[1] + 4, f"with {other}: ({short(end[0], 2)}, {short(end[1], 2)})", "dim", "start", 12
-        )
+        words = f"with {other}: ({short(end[0], 2)}, {short(end[1], 2)})"
+        d.text(found[0], found[1] + (-12 if other == "money" else 20), words, "dim", "start", 12)
     d.dot(*start, "b", 6)
     d.text(start[0] + 12, start[1] - 8, "bank", anchor="start", size=13)
     return d.svg()

@@ -55,10 +55,11 @@ def hull() -> str:
             "end" if left else "start",
             12,
         )
-    for place in places:  # where other weights would put the output: anywhere inside
-        d.line([axes.at(*(float(x) for x in WORD_VALUES.mean(axis=0))), place], "line-faint")
+    middle = axes.at(*(float(x) for x in WORD_VALUES.mean(axis=0)))
+    d.dot(*middle, "c", 4)
+    d.text(middle[0], middle[1] - 10, "equal weights", "dim", size=12)
     end = axes.at(*(float(x) for x in share @ WORD_VALUES))
-    d.dot(*end, "b", 6)
+    d.dot(*end, "b", 4)
     d.text(end[0] - 6, end[1] - 14, "output", anchor="end", size=13)
     for x in (-1, 0, 1, 2):
         d.text(axes.at(x, 0)[0], 300, short(x), "dim", size=12)

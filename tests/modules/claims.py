@@ -45,6 +45,7 @@ CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
         # the page before the first lesson
         "1 · 3 + 2 · 4 = 11": [1, 3, 2, 4, _of(1, 2) @ _of(3, 4)],
         "about .05": np.exp([-3]),
+        "a hundred steps keep 0.9^100": [0.9, 100],
         "7: 0 and 1, because": [7, _of(-1, 1).mean(), _of(-1, 1).var()],
         "angle 0, product 5": [0, QUERY @ QUERY],
         "B is at 37 degrees: 4": [np.degrees(np.arccos(4 / 5)), QUERY @ _of(1, 2)],

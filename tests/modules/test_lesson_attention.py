@@ -152,6 +152,12 @@ def test_what_is_said_in_words(course: Course) -> None:
     assert f"| memory | {' | '.join(sizes.values())} |" in lesson
 
 
+def test_many_steps_of_the_random_walk_make_all_rows_equal() -> None:
+    walk = np.linalg.matrix_power(weights(Q, K), 20)
+    assert walk.sum(axis=1) == pytest.approx(np.ones(5))
+    assert np.ptp(walk, axis=0).max() < 1e-9
+
+
 def test_every_part_can_be_read_in_two_minutes(course: Course) -> None:
     """Depth is folded: under no heading are more than 280 words to read at once."""
     lesson = course.module("03_attention").lesson.read_text()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -186,7 +187,7 @@ def test_only_one_of_the_four_runs_is_stuck(lesson: str) -> None:
 def test_the_gradients_of_the_two_losses_are_those_of_the_table() -> None:
     scores, right, h = np.array([0.5, -1.0, 2.0]), 1, 1e-6
     shares = softmax(scores)
-    slopes = {"1 - w": lambda w: 1 - w, "-log w": lambda w: -np.log(w)}
+    slopes: dict[str, Callable[[float], float]] = {"1 - w": lambda w: 1 - w, "-log w": lambda w: -math.log(w)}
     wanted = {"1 - w": shares[right] * (shares - np.eye(3)[right]), "-log w": shares - np.eye(3)[right]}
     for name, loss_of in slopes.items():
         for j in range(3):
