@@ -137,7 +137,7 @@ def test_the_policy_decides_which_attempt_counts(
     (row,) = grades(out).values()
     if policy == "latest":
         assert (row["attempts"], row["attempt"]) == ("3", "")
-        assert f"skipped {folder / 'first.zip/tiny.py'}" in done.stderr
+        assert f"not counted {folder / 'first.zip/tiny.py'}" in done.stderr
         report = json.loads((out / "01_tiny" / "ana.json").read_text())
         assert report["score"] < 9.0  # the wrong one
         return
