@@ -202,7 +202,7 @@ def test_the_roster_adds_names_and_missing_students(grade: Grade, tmp_path: Path
     assert rows["who"]["name"] == ""
     with (out / "grades.csv").open(newline="", encoding="utf-8") as file:
         for row in csv.reader(file):
-            assert len(row) == 21
+            assert len(row) == 22
             assert not any(cell.startswith(("=", "+", "-", "@")) for cell in row)
     assert json.loads((out / "grades.json").read_text())[0]["name"] == 'Ben\nB. "王" Ü'
 
