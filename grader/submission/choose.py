@@ -138,10 +138,10 @@ def _why_in_attempt(loser: SubmittedFile, winner: SubmittedFile) -> str:
         return "it is the notebook that nbgrader gave out"
     if winner.modified - loser.modified > _SAME_TIME_S:
         return "it was changed later"
-    if winner.attempt.order > loser.attempt.order:
-        return "it was handed in later"
     if _is_script(winner) and not _is_script(loser):
         return "both have the same time, and a script counts before a notebook"
+    if winner.attempt.order > loser.attempt.order:
+        return "both have the same time, and the platform numbers it later"
     return "both have the same time, and it has the name of the module" if winner.fit > loser.fit else ""
 
 
@@ -248,7 +248,7 @@ def _counting(group: Sequence[SubmittedFile]) -> SubmittedFile:
     """Return the file of one attempt that counts.
 
     The untouched stub does not count beside another file. Of several files, the one changed last counts; of those with
-    one time, the one handed in last; then a script before a notebook, and the module's own name before a copy's.
+    one time, a script before a notebook, then the platform's later number, then the module's own name before a copy's.
     """
     best = max(map(_rank, group))
     named = [file for file in group if _rank(file) == best]
@@ -256,7 +256,7 @@ def _counting(group: Sequence[SubmittedFile]) -> SubmittedFile:
     files = worked_on or named
     newest = max(file.modified for file in files)
     latest = [file for file in files if newest - file.modified <= _SAME_TIME_S]
-    return max(latest, key=lambda it: (it.attempt.order, _is_script(it), it.fit, it.modified))
+    return max(latest, key=lambda it: (_is_script(it), it.attempt.order, it.fit, it.modified))
 
 
 def _rank(file: SubmittedFile) -> int:

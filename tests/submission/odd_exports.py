@@ -134,6 +134,12 @@ ODD = (
         words=("softmax (1).py",),
     ),
     Odd(
+        "canvas, a script and a notebook",
+        {"silvaana_201_51_softmax.py": work("ana"), "silvaana_201_59_softmax.ipynb": NOTEBOOK % "# by old"},
+        "ana",
+        words=("a script counts before a notebook",),
+    ),
+    Odd(
         "canvas, resubmission -1 and -2",
         {
             "silvaana_201_51_softmax.py": work("old"),

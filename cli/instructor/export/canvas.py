@@ -95,9 +95,9 @@ def canvas(
         raise click.UsageError(
             "--feedback needs --submissions, the files downloaded from the assignment, and the reverse"
         )
-    roster = roster or _roster_of(reports)
     titles = _names(assignment)
     try:
+        roster = roster or _roster_of(reports)
         found = class_of(reports, modules)
         column = "Notes" if notes else ""
         made = canvas_file(found, titles, roster, id_column, column, scale=scale, create=create)

@@ -155,7 +155,7 @@ def test_a_class_is_a_table_with_progress_beside_it(attn: Attn, tmp_path: Path) 
     assert lines[-1] == f"10 submissions: 3 with full marks, 7 with less (sandbox: {tier_here()})"
     shown = done.stdout.replace(f"(sandbox: {tier_here()})", "(sandbox: strict)")
     assert f"```text\n{shown}```" in (ROOT / "README.md").read_text()  # what the README says it prints
-    assert re.search(r"graded 1 of 10: \w+ \([0-9.]+ a second, [0-9]+ s left\)", done.stderr)
+    assert re.search(r"graded 1 of 10: \w+ \([0-9.]+ a second, [0-9]+ (?:s|min) left\)", done.stderr)
     assert "graded 10 of 10: " in done.stderr
     assert len(list((tmp_path / "reports" / "01_softmax").glob("*.json"))) == 10
 
