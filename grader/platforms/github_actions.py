@@ -29,9 +29,7 @@ def error_commands(report: Report) -> list[str]:
     found = list(_errors(report))
     if len(found) > MOST_ANNOTATIONS:
         more = len(found) - MOST_ANNOTATIONS + 1
-        found[MOST_ANNOTATIONS - 1 :] = [
-            _error(report, None, report.module, f"{more} more: see the summary of the job")
-        ]
+        found[MOST_ANNOTATIONS - 1 :] = [_error(report, None, report.module, f"{more} more: see the job's summary")]
     return found
 
 

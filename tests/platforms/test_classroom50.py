@@ -124,14 +124,15 @@ class TestWork:
         assert found == [texts[name] for name in counts]
 
 
+@pytest.fixture(scope="module")
+def made(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    to = tmp_path_factory.mktemp("classroom50") / "softmax"
+    assert make_autograder(course, course.module("softmax"), to) == 6
+    return to
+
+
 @pytest.mark.exhaustive
 class TestBundle:
-    @pytest.fixture(scope="class")
-    def made(self, course: Course, tmp_path_factory: pytest.TempPathFactory) -> Path:
-        to = tmp_path_factory.mktemp("classroom50") / "softmax"
-        assert make_autograder(course, course.module("softmax"), to) == 6
-        return to
-
     def run(self, made: Path, root: Path, files: dict[str, str]) -> subprocess.CompletedProcess[str]:
         """Run it in a checkout as their runner does: a fresh copy of the bundle, the student's folder as cwd."""
         bundle = Path(shutil.copytree(made, root / "bundle"))

@@ -30,8 +30,7 @@ def main(bundle: Path, checkout: Path) -> int:
     for other in course.modules:
         take_work(other, bundle, checkout, required=other == module)
     report = check_own_file(course, module)
-    for line in error_commands(report):
-        print(line)
+    sys.stdout.writelines(f"{line}\n" for line in error_commands(report))  # GitHub shows them
     if report.score is None:
         return 3
     result = result_of(report, os.environ)
