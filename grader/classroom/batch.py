@@ -13,7 +13,7 @@ from grader.classroom.copies import CopyGroup, find_copies
 from grader.classroom.journal import ReportKey
 from grader.classroom.marks import Mark, Marking, best_of
 from grader.classroom.provenance import ProvenanceReader
-from grader.classroom.results import GradeChange, Results, grade_changes
+from grader.classroom.results import GradeChange, Results, earlier_copies, grade_changes
 from grader.classroom.stats import MisconceptionCount, count_misconceptions
 from grader.classroom.store import ResultsError
 from grader.core.disk_table import DiskList, DiskTable, form_of
@@ -119,7 +119,7 @@ class Batch:
 
     def settle(self) -> BatchResult:
         """Decide which attempts count, and write the class list and the other tables."""
-        copies = find_copies(self.course, self.work, self.results.copies())
+        copies = find_copies(self.course, self.work, earlier_copies(self.results))
         return self.results.writer.atomically(lambda: self._settle(copies), alone=True)
 
     def _settle(self, copies: Sequence[CopyGroup]) -> BatchResult:
