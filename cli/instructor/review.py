@@ -29,7 +29,39 @@ _VERDICTS: dict[Action, Verdict | None] = {"accept": "accepted", "reject": "reje
 LONGEST = 1000  # characters of a comment
 
 
-@click.command()
+HELP = """List what grading could not decide, and decide it.
+
+REPORTS is the folder of `attn grade class/ --to REPORTS`, by default `reports`.
+
+\b
+attn review reports                         what is undecided, and for whom
+attn review reports -s ana --accept         ana keeps the points
+attn review reports -s ana --reject --comment "svd is too much work"
+attn review reports -s ana --undo           it is undecided again
+attn review reports --all                   also what is decided
+attn review reports --cause 4f2a91          everybody with this reason, one line each
+attn review reports --cause 4f2a91 --accept      one decision for all of them
+attn review reports --cause 4f2a91 --undo        take that decision back
+
+If code of three students or more is undecided for the same reason, such as the same call, the list shows the reason
+once, with its id. --cause with --accept or --reject decides what is still open, and --undo takes back the last
+command about it. Decisions about single students stay. With --student or --all, the list is by student.
+
+A decision changes the report and grades.csv at once. It is kept in REPORTS/decisions.json, and holds when the same
+code is graded again. If the student's code changes, the item is open again, and the list says what you decided
+before.
+
+Until you decide, undecided points count, and the score is provisional. With `attn grade --undecided withhold` they
+do not count until you accept them.
+
+With --anonymous, the list has pseudonyms, and --student takes them.
+
+Exit status: 0 nothing is undecided, or the decision is saved; 1 something is undecided; 2 a wrong argument or
+option, or files that cannot be used.
+"""
+
+
+@click.command(help=HELP)
 @click.argument("reports", default="reports", type=RESULTS)
 @store_option
 @click.option("--student", "-s", help="Only this student, named as in the reports or by id.")
@@ -57,36 +89,7 @@ def review(
     anonymous: bool,
     as_json: bool,
 ) -> None:
-    """List what grading could not decide, and decide it.
-
-    REPORTS is the folder of `attn grade class/ --to REPORTS`, by default `reports`.
-
-    \b
-    attn review reports                         what is undecided, and for whom
-    attn review reports -s ana --accept         ana keeps the points
-    attn review reports -s ana --reject --comment "svd is too much work"
-    attn review reports -s ana --undo           it is undecided again
-    attn review reports --all                   also what is decided
-    attn review reports --cause 4f2a91          everybody with this reason, one line each
-    attn review reports --cause 4f2a91 --accept      one decision for all of them
-    attn review reports --cause 4f2a91 --undo        take that decision back
-
-    If code of three students or more is undecided for the same reason, such as the same call, the list shows the reason
-    once, with its id. --cause with --accept or --reject decides what is still open, and --undo takes back the last
-    command about it. Decisions about single students stay. With --student or --all, the list is by student.
-
-    A decision changes the report and grades.csv at once. It is kept in REPORTS/decisions.json, and holds when the same
-    code is graded again. If the student's code changes, the item is open again, and the list says what you decided
-    before.
-
-    Until you decide, undecided points count, and the score is provisional. With `attn grade --undecided withhold` they
-    do not count until you accept them.
-
-    With --anonymous, the list has pseudonyms, and --student takes them.
-
-    Exit status: 0 nothing is undecided, or the decision is saved; 1 something is undecided; 2 a wrong argument or
-    option, or files that cannot be used.
-    """
+    """List the undecided points of a class, or decide some."""
     course = course_here()
     modules = [one.name for one in chosen(course, (module,))] if module else []
     if comment is not None and action not in ("accept", "reject"):

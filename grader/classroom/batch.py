@@ -15,7 +15,7 @@ from grader.classroom.journal import JournalEntry, ReportKey
 from grader.classroom.mark_changes import MarkChange, mark_reasons
 from grader.classroom.marks import Mark, Marking, best_of
 from grader.classroom.provenance import Provenance, ProvenanceReader
-from grader.classroom.results import GradeChange, Results, change_between, grade_changes
+from grader.classroom.results import GradeChange, Results, change_between, earlier_copies, grade_changes
 from grader.classroom.stats import MisconceptionCount, count_misconceptions
 from grader.classroom.store import ResultsError
 from grader.core.disk_table import DiskList, DiskTable, form_of
@@ -197,7 +197,7 @@ class Batch:
 
     def settle(self) -> BatchResult:
         """Decide which attempts count, and write the class list and the other tables."""
-        copies = find_copies(self.course, self.work, self.results.copies())
+        copies = find_copies(self.course, self.work, earlier_copies(self.results))
         return self.results.writer.atomically(lambda: self._settle(copies), alone=True)
 
     def _settle(self, copies: Sequence[CopyGroup]) -> BatchResult:

@@ -61,14 +61,14 @@ class CopyGroup:
     @property
     def text(self) -> str:
         """What is alike."""
-        percent = f"{100 * self.share:.0f} %"
+        share = "all" if self.share > 0.995 else f"at least {100 * self.share:.0f} %"
         match self.alike:
             case "file":
                 return "the same text"
             case "code":
-                return f"the same code but for names, comments and layout: {percent} of what is their own"
+                return f"{share} of their own code is the same, but for names, comments and layout"
             case "words":
-                return f"the same unusual comments and names: {percent} of those of the smaller file"
+                return f"{share} of the smaller file's unusual comments and names are the same"
 
 
 def read_copies(store: ResultsStore) -> tuple[CopyGroup, ...]:

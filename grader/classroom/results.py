@@ -143,10 +143,6 @@ class Results:
         """Return one report, if it is there and complete."""
         return _parse(self.writer.find(key)[1] or b"")
 
-    def copies(self) -> tuple[CopyGroup, ...]:
-        """Return the files that were alike so far."""
-        return read_copies(self._store)
-
     def finish(
         self,
         marks: Sequence[Mark],
@@ -176,6 +172,11 @@ class Results:
         if entry is None:
             raise ResultsError(f"{self._store.where(key)} was removed while it was in use. Run it again with --resume")
         return entry
+
+
+def earlier_copies(results: Results) -> tuple[CopyGroup, ...]:
+    """Return the files that were alike so far."""
+    return read_copies(results._store)
 
 
 def grade_changes(writer: StoreWriter, keys: Iterable[ReportKey]) -> Iterator[GradeChange]:

@@ -20,6 +20,7 @@ from grader.submission.name_map import read_map
 from tests.cases import Case, cases
 from tests.classroom.conftest import Grade
 from tests.classroom.disguises import DISGUISES, as_notebook, other_comments
+from tests.cli.conftest import run_attn
 from tests.conftest import ROOT, write
 
 FAMILIES = ("right", "honest")
@@ -210,7 +211,7 @@ def test_what_is_no_python_and_what_is_a_notebook_is_read(course: Course, tmp_pa
     assert group.submissions == ("a", "b")
 
 
-def test_a_class_is_compared_when_it_is_graded(grade: Grade, tmp_path: Path) -> None:
+def test_a_class_is_compared_when_it_is_graded(grade: Grade, tiny: Path, tmp_path: Path) -> None:
     own = "".join(f"# this is the remark number {number} of mine\n" for number in range(9))
     files = {"ana/tiny.py": TINY + own, "ben/tiny.py": own + TINY, "cy/tiny.py": TINY}
     write(tmp_path / "class", files)
@@ -218,6 +219,11 @@ def test_a_class_is_compared_when_it_is_graded(grade: Grade, tmp_path: Path) -> 
     grade(tmp_path / "class", "--to", out)
     (group,) = read_copies(FileStore(out))
     assert group.submissions == ("ana", "ben")
+    shown = run_attn("stats", out, cwd=tiny).stdout
+    assert f"Files that are alike. Nothing is decided: read them side by side.\n  ana, ben: {group.text[:40]}" in shown
+    hidden = run_attn("stats", out, "--anonymous", cwd=tiny).stdout
+    assert "  student-" in hidden[hidden.index("Files that are alike") :]
+    assert not {"ana", "ben"} & set(re.findall(r"\w+", hidden))
     before = (out / "copies.json").read_text()
     grade(tmp_path / "class", "--to", out, "--resume")
     assert (out / "copies.json").read_text() == before

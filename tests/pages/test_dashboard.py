@@ -23,7 +23,9 @@ from grader.classroom.class_statistics import (
     stuck_students,
     suspect_checks,
 )
+from grader.classroom.copies import CopyGroup
 from grader.classroom.marks import Mark
+from grader.classroom.pseudonyms import Pseudonyms
 from grader.classroom.store.files import FileStore
 from grader.core.report import ReviewItem, report_text
 from grader.course.course import Course
@@ -280,3 +282,17 @@ def test_the_share_of_a_misconception_is_of_the_work_that_was_checked() -> None:
     )
     page = page_of(made_class(results=(*made_class().results, *absent)))
     assert page.numbers[""].misconceptions[0][0] == ["4", "33 %"]
+
+
+def test_files_that_are_alike_are_listed_with_who_and_without_names_if_anonymous() -> None:
+    group = CopyGroup("01_softmax", "code", 0.92, ("s01", "s03"))
+    page = page_of(made_class(copies=(group,)))
+    (row,) = page.alike
+    assert row.cells == ("s01, s03", "01_softmax", group.text, "2")
+    assert (group.text[:15], page.sections[row.section]) == ("at least 92 % o", "Mon")
+    mixed = page_of(made_class(copies=(replace(group, submissions=("s01", "s02")),)))
+    assert mixed.alike[0].section == -1, "it stays in the list of every section"
+    hidden = dashboard(made_class(copies=(group,)).hidden(Pseudonyms("secret")), about, "The class")
+    assert ("s01" in hidden, Pseudonyms("secret").of("s01") in hidden) == (False, True)
+    assert "Files that are alike" in hidden
+    assert "Files that are alike" not in dashboard(made_class(), about, "The class")
