@@ -53,6 +53,8 @@ fails, --map says whose work a folder is. The last lines count every file and ev
 Each report is written as soon as it is ready. To grade again after you corrected a test, run the same command
 again: it lists the grades that changed, through which checks and why, and keeps the old reports in reports/earlier.
 With --resume, a submission is graded again only if something changed: the submission, the checks, or AttnLab.
+Rules such as due dates and penalties are kept for each module, and --resume uses those of the module. A mark that
+changes although the work did not is listed first. It is written if you agree at the terminal, or with --yes.
 
 A student may have several attempts: zips, or folders inside their own (ana/try2/warm_up.py). The latest counts, or
 with --policy best the one with the highest mark after its own penalty. If it is not clear which is the latest, or
