@@ -148,6 +148,15 @@ class Work:
 
 
 @dataclass(frozen=True)
+class Existing:
+    """What to do with results that are there: continue them, by which rules, and whether to change their marks."""
+
+    resume: bool
+    choice: Choice | None
+    yes: bool
+
+
+@dataclass(frozen=True)
 class GradeRequest:
     """One run of `attn grade`, as its options ask for it. The rules of the course and of earlier runs are not in it."""
 
@@ -155,9 +164,7 @@ class GradeRequest:
     given: Rules
     where: Where
     to: ResultsStore | None
-    resume: bool
-    choice: Choice | None
-    yes: bool
+    existing: Existing
     dry_run: bool
     anonymous: bool
     as_json: bool
@@ -212,8 +219,9 @@ def _request(options: dict[str, Any]) -> GradeRequest:
         jobs=options["jobs"] or usable_cores(),
         cuda=options["device"] == "cuda",
     )
-    others = {name: options[name] for name in ("to", "resume", "choice", "yes", "dry_run", "anonymous", "as_json")}
-    return GradeRequest(work, Rules(**rules), where, **others)
+    others = {name: options[name] for name in ("to", "dry_run", "anonymous", "as_json")}
+    existing = Existing(options["resume"], options["choice"], options["yes"])
+    return GradeRequest(work, Rules(**rules), where, existing=existing, **others)
 
 
 def _full(path: Path | None) -> str | None:
