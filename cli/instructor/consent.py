@@ -10,11 +10,13 @@ import click
 from cli.ui.report_screens import wrapped
 from grader.classroom.mark_changes import MarkChange
 
+NOT_AGREED = "nothing of this was written. To write these marks, add --yes"
+
 
 def require_consent(changes: Sequence[MarkChange], *, yes: bool) -> None:
     """Stop before anything is written, unless the person at the terminal or --yes agrees."""
     if not consent(changes, yes=yes):
-        raise click.UsageError(not_agreed(changes))
+        raise click.UsageError(NOT_AGREED)
 
 
 def consent(changes: Sequence[MarkChange], *, yes: bool) -> bool:
@@ -24,16 +26,11 @@ def consent(changes: Sequence[MarkChange], *, yes: bool) -> bool:
     click.echo("\n".join(_lines(changes)), err=True)
     if yes:
         return True
-    return sys.stdin.isatty() and click.confirm(f"Write {_marks(changes)}?", err=True)
-
-
-def not_agreed(changes: Sequence[MarkChange]) -> str:
-    """Return what to do if marks were not written."""
-    return f"{_marks(changes)} would change, although the work did not: not written. To write them, add --yes"
+    return sys.stdin.isatty() and click.confirm("Write these marks?", err=True)
 
 
 def _lines(changes: Sequence[MarkChange]) -> Iterator[str]:
-    yield "Marks that change, although the work did not:"
+    yield f"{_marks(changes)} would change, although the work did not:"
     for one in changes:
         before, after = (_points(mark.final if mark else None) for mark in (one.before, one.after))
         yield wrapped(f"{one.before.submission} {one.before.module}: {before} → {after}", "  ")

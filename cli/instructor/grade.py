@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from cli.instructor.consent import consent, not_agreed, require_consent
+from cli.instructor.consent import NOT_AGREED, consent, require_consent
 from cli.instructor.grade_options import HELP, GradeRequest, grade_options
 from cli.instructor.grade_screens import exit_code, found_notes, show_notes, show_plan, show_result, sum_lines
 from cli.instructor.run_rules import rules_of_run, tell_rules
@@ -22,7 +22,7 @@ from cli.ui.progress_line import Pace
 from grader.authoring.proof import changed_since_proof
 from grader.classroom import ClassError
 from grader.classroom.accounting import Accounting, account, settled
-from grader.classroom.batch import Batch
+from grader.classroom.batch import Batch, BatchRules, changed_by_rules
 from grader.classroom.marks import Marking
 from grader.classroom.module_rules import ModuleRules, SavedRules, marking_of, read_saved_rules
 from grader.classroom.pseudonyms import people_of
@@ -54,7 +54,9 @@ def grade(request: GradeRequest) -> None:
     """Find the submissions, grade them, and print what came of it."""
     request.check()
     course = course_here()
-    run_rules = rules_of_run(course, request.given, request.to, resume=request.resume, choice=request.choice)
+    run_rules = rules_of_run(
+        course, request.given, request.to, resume=request.existing.resume, choice=request.existing.choice
+    )
     hidden = hide_in(course, request.to, anonymous=request.anonymous)
     module = request.module(course)
     with _explained(), tempfile.TemporaryDirectory(prefix="attn-") as scratch:
@@ -95,9 +97,8 @@ class _ClassRun:
             name: replace(one, skipped={who: why for (module, who), why in sorted(skipped.items()) if module == name})
             for name, one in self.rules.items()
         }
-        last = (
-            self.run_rules.now.or_else(next(iter(mine.values())).rules) if self.request.resume else self.run_rules.now
-        )
+        now = self.run_rules.now
+        last = now.or_else(self.run_rules.saved.last) if self.request.existing.resume else now
         before = read_saved_rules(self.request.to) if self.request.to else SavedRules()
         return before.with_modules(last, mine)
 
@@ -112,10 +113,12 @@ class _ClassRun:
             results,
             self.marking,
             gpu_name=gpu_name,
-            undecided={name: one.rules.undecided or "count" for name, one in self.rules.items()},
-            skipped=self.accounting.skipped_people | skipped,
-            others={name: Marking(one.known_roster(), section=one.rules.section or "") for name, one in others.items()},
-            policies=frozenset(name for name in self.rules if self._has_new_policy(name)),
+            rules=BatchRules(
+                {name: one.rules.undecided or "count" for name, one in self.rules.items()},
+                self.accounting.skipped_people | skipped,
+                {name: Marking(one.known_roster(), section=one.rules.section or "") for name, one in others.items()},
+                frozenset(name for name in self.rules if self._has_new_policy(name)),
+            ),
         )
 
     def _has_new_policy(self, module: str) -> bool:
@@ -185,12 +188,10 @@ def _grade(run: _ClassRun) -> int:
     with _store(request.to) as store, Results(store) as results:
         with open_executor(request.where, store) as executor:
             batch = run.batch(results, executor.gpu_name)
-            require_consent(list(batch.changed_by_rules()), yes=request.yes)
+            require_consent(list(changed_by_rules(batch)), yes=request.existing.yes)
             results.writer.atomically(lambda: results.writer.put_document(RULES, [run.saved().text]), alone=True)
             _grade_all(batch, executor, store, request)
-        held = batch.held()
-        agreed = consent(held, yes=request.yes)
-        batch.release(write=agreed)
+        agreed = batch.release(lambda changes: consent(changes, yes=request.existing.yes))
         result = batch.settle()
         alone = request.is_of_one and len(found.handed_in) == 1
         show_result(batch, result, run.hidden, run.run_rules.now.name or "", as_json=request.as_json, alone=alone)
@@ -198,7 +199,7 @@ def _grade(run: _ClassRun) -> int:
         if not alone:
             click.echo("\n".join(sum_lines(settled(run.accounting, result.marks))), err=True)
     if not agreed:
-        raise click.UsageError(not_agreed(held))
+        raise click.UsageError(NOT_AGREED)
     return 3 if batch.unwritten else exit_code(result, refused=run.accounting.has_skipped)
 
 
@@ -215,12 +216,12 @@ def _store(to: ResultsStore | None) -> Iterator[ResultsStore]:
 def _grade_all(batch: Batch, executor: Executor, store: ResultsStore, request: GradeRequest) -> None:
     """Grade what has no report yet, and show the progress."""
     to = request.to
-    kept = batch.keep() if request.resume else 0
+    kept = batch.keep() if request.existing.resume else 0
     total = len(batch.work)
     if damaged := batch.results.writer.damaged:
         lines = f"{damaged} line(s) of {store.where('journal.jsonl')} were cut short or damaged"
         click.echo(f"attn: {lines}: those submissions are graded again", err=True)
-    if request.resume and to is not None:
+    if request.existing.resume and to is not None:
         click.echo(f"{kept} of {total} are in {to.title} already, {total - kept} to grade", err=True)
     pace = Pace(total - kept)
     try:

@@ -53,6 +53,8 @@ fails, --map says whose work a folder is. The last lines count every file and ev
 Each report is written as soon as it is ready. To grade again after you corrected a test, run the same command
 again: it lists the grades that changed, through which checks and why, and keeps the old reports in reports/earlier.
 With --resume, a submission is graded again only if something changed: the submission, the checks, or AttnLab.
+Rules such as due dates and penalties are kept for each module, and --resume uses those of the module. A mark that
+changes although the work did not is listed first. It is written if you agree at the terminal, or with --yes.
 
 A student may have several attempts: zips, or folders inside their own (ana/try2/warm_up.py). The latest counts, or
 with --policy best the one with the highest mark after its own penalty. If it is not clear which is the latest, or
@@ -146,6 +148,15 @@ class Work:
 
 
 @dataclass(frozen=True)
+class Existing:
+    """What to do with results that are there: continue them, by which rules, and whether to change their marks."""
+
+    resume: bool
+    choice: Choice | None
+    yes: bool
+
+
+@dataclass(frozen=True)
 class GradeRequest:
     """One run of `attn grade`, as its options ask for it. The rules of the course and of earlier runs are not in it."""
 
@@ -153,9 +164,7 @@ class GradeRequest:
     given: Rules
     where: Where
     to: ResultsStore | None
-    resume: bool
-    choice: Choice | None
-    yes: bool
+    existing: Existing
     dry_run: bool
     anonymous: bool
     as_json: bool
@@ -210,8 +219,9 @@ def _request(options: dict[str, Any]) -> GradeRequest:
         jobs=options["jobs"] or usable_cores(),
         cuda=options["device"] == "cuda",
     )
-    others = {name: options[name] for name in ("to", "resume", "choice", "yes", "dry_run", "anonymous", "as_json")}
-    return GradeRequest(work, Rules(**rules), where, **others)
+    others = {name: options[name] for name in ("to", "dry_run", "anonymous", "as_json")}
+    existing = Existing(options["resume"], options["choice"], options["yes"])
+    return GradeRequest(work, Rules(**rules), where, existing=existing, **others)
 
 
 def _full(path: Path | None) -> str | None:

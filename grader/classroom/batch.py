@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import json
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import chain, groupby
@@ -76,6 +76,17 @@ class _Held:
         return report_from(json.loads(self.report))
 
 
+@dataclass(frozen=True)
+class BatchRules:
+    """The rules of a batch beside its deadlines, and what is known of modules that earlier runs graded."""
+
+    undecided: Mapping[str, Undecided] = field(default_factory=dict)  # by module; "count" if it is not there
+    # Why the work of people could not be graded, by module and id.
+    skipped: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    others: Mapping[str, Marking] = field(default_factory=dict)  # of modules that earlier runs graded
+    policies: frozenset[str] = frozenset()  # modules of which other attempts may count than before
+
+
 @dataclass
 class Batch:
     """The submissions of a class, and the reports and marks they get. What grows with the class is on disk."""
@@ -85,11 +96,7 @@ class Batch:
     results: Results
     marking: Marking = field(default_factory=Marking)
     gpu_name: str | None = None  # of the executor
-    undecided: Mapping[str, Undecided] = field(default_factory=dict)  # by module; "count" if it is not there
-    # Why the work of people could not be graded, by module and id.
-    skipped: Mapping[tuple[str, str], str] = field(default_factory=dict)
-    others: Mapping[str, Marking] = field(default_factory=dict)  # of modules that earlier runs graded
-    policies: frozenset[str] = frozenset()  # modules of which other attempts may count than before
+    rules: BatchRules = field(default_factory=BatchRules)
     unwritten: dict[ReportKey, tuple[Report, str]] = field(default_factory=dict)  # with the reason
     _held: DiskTable[_Held] = field(default_factory=lambda: DiskTable(form_of(_Held)))
     _noted: DiskTable[_Noted] = field(default_factory=lambda: DiskTable(form_of(_Noted)))
@@ -139,7 +146,7 @@ class Batch:
             self.unwritten[key] = report, str(error)
 
     def _decided(self, key: ReportKey, report: Report, submission: str) -> Report:
-        return self.results.decided(key, report, submission, self.undecided.get(key.module, "count"))
+        return self.results.decided(key, report, submission, self.rules.undecided.get(key.module, "count"))
 
     def _is_known(self, key: ReportKey, report: Report, provenance: Provenance) -> bool:
         """Whether this changes the mark of work that has not changed. Then it is written only if that is wanted."""
@@ -148,24 +155,7 @@ class Batch:
             return False
         return entry.provenance.submission == provenance.submission and self.results.intact(key) is not None
 
-    def changed_by_rules(self) -> Iterator[MarkChange]:
-        """Yield the marks that this run would change although it finds only work that was graded before."""
-        for (module, student), group in groupby(self.work, key=lambda one: _key(one).texts[:2]):
-            entries = {entry.key.attempt: entry for entry in self.results.writer.entries(module, student)}
-            before = entries[""].mark if "" in entries else None
-            if before is None:
-                continue
-            attempts = list(group)
-            marks = {one.attempt: self._mark_of_known(one, entries.values()) for one in attempts}
-            known = {attempt: mark for attempt, mark in marks.items() if mark is not None}
-            if len(known) == len(attempts):
-                after = known[best_of(known)]
-                if after.final != before.final:
-                    yield MarkChange(before, after, tuple(mark_reasons(before, after)))
-            elif module in self.policies and len(attempts) > 1:
-                yield MarkChange(before, None, (f"all {len(attempts)} attempts are graded, and the best counts",))
-
-    def _mark_of_known(self, handed_in: SubmissionRef, entries: Iterable[JournalEntry]) -> Mark | None:
+    def known_mark(self, handed_in: SubmissionRef, entries: Iterable[JournalEntry]) -> Mark | None:
         """Return the mark of a submission by the rules of this run; None if its work was not graded before."""
         submission = submission_hash(handed_in.read())
         for entry in entries:
@@ -174,7 +164,19 @@ class Batch:
                 return self.marking.mark(handed_in, self._decided(entry.key, report, submission))
         return None
 
-    def held(self) -> list[MarkChange]:
+    def release(self, agree: Callable[[Sequence[MarkChange]], bool]) -> bool:
+        """Write the reports that were held back if that is wanted, or leave those that are there as they are."""
+        write = agree(self._held_changes())
+        for one in self._held if write else ():
+            self.results.write(one.key, one.as_report(), one.provenance)
+        for handed_in in () if write else self.work:
+            key = _key(handed_in)
+            report = self.results.intact(key) if key.texts in self._held else None
+            if report is not None:
+                self._note(key, handed_in, report)
+        return write
+
+    def _held_changes(self) -> list[MarkChange]:
         """Return the marks that other checks or another AttnLab would change, although the work is the same."""
         changes = []
         for one in self._held:
@@ -184,16 +186,6 @@ class Batch:
                 why = change_between(old, one.as_report(), entry.provenance, one.provenance).why
                 changes.append(MarkChange(entry.mark, noted.mark, why))
         return changes
-
-    def release(self, *, write: bool) -> None:
-        """Write the reports that were held back, or leave the reports and marks that are there as they are."""
-        for one in self._held if write else ():
-            self.results.write(one.key, one.as_report(), one.provenance)
-        for handed_in in () if write else self.work:
-            key = _key(handed_in)
-            report = self.results.intact(key) if key.texts in self._held else None
-            if report is not None:
-                self._note(key, handed_in, report)
 
     def settle(self) -> BatchResult:
         """Decide which attempts count, and write the class list and the other tables."""
@@ -259,7 +251,8 @@ class Batch:
         for module, most in possible.items():
             marking = self._marking_of(module)
             submitted = {mark.id for mark in found.starting_with((module,))} if marking.roster else set()
-            for mark in marking.missing(module, most, submitted, {**dict.fromkeys(unmarked, ""), **self.skipped}):
+            skipped = {**dict.fromkeys(unmarked, ""), **self.rules.skipped}
+            for mark in marking.missing(module, most, submitted, skipped):
                 found[mark.module, mark.id, mark.submission] = mark
         overrides = self.results.writer.overrides()
         overrides.check(found)
@@ -267,13 +260,31 @@ class Batch:
 
     def _marking_of(self, module: str) -> Marking:
         """Return who is in the class: the roster of this run, or that of the run which graded the module."""
-        other = self.others.get(module)
+        other = self.rules.others.get(module)
         if other is None or other.roster is None:
             return self.marking
         return other if self.marking.roster is None else replace(self.marking, section=other.section)
 
     def _note(self, key: ReportKey, handed_in: SubmissionRef, report: Report) -> None:
         self._noted[key.texts] = _Noted(summary_of(report), self.marking.mark(handed_in, report))
+
+
+def changed_by_rules(batch: Batch) -> Iterator[MarkChange]:
+    """Yield the marks that this run would change although it finds only work that was graded before."""
+    for (module, student), group in groupby(batch.work, key=lambda one: _key(one).texts[:2]):
+        entries = {entry.key.attempt: entry for entry in batch.results.writer.entries(module, student)}
+        before = entries[""].mark if "" in entries else None
+        if before is None:
+            continue
+        attempts = list(group)
+        marks = {one.attempt: batch.known_mark(one, entries.values()) for one in attempts}
+        known = {attempt: mark for attempt, mark in marks.items() if mark is not None}
+        if len(known) == len(attempts):
+            after = known[best_of(known)]
+            if after.final != before.final:
+                yield MarkChange(before, after, tuple(mark_reasons(before, after)))
+        elif module in batch.rules.policies and len(attempts) > 1:
+            yield MarkChange(before, None, (f"all {len(attempts)} attempts are graded, and the best counts",))
 
 
 def count_class(summaries: Iterable[Summary]) -> ClassCounts:

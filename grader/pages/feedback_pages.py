@@ -9,7 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.classroom.class_list import ClassList
+from grader.classroom.course_rules import read_total_rules
 from grader.classroom.marks import SKIPPED, Mark, skipped_lines
+from grader.classroom.totals import totals_of
 from grader.core.atomic_file import file_name
 from grader.core.csv_table import csv_text
 from grader.core.report import Report
@@ -54,6 +56,7 @@ class PageLink:
     module: str
     file: str
     points: str
+    total: str  # of all modules
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,7 @@ def write_feedback(course: Course, found: ClassList, to: Path, name: str = "", *
     maker = PageMaker(course, name)
     links: list[PageLink] = []
     problems = list(found.problems())
+    totals = totals_of(found, read_total_rules(course))
     for mark, report in found.reports():
         text, leak = maker.page(mark, report)
         who = f"{mark.id or mark.submission}, {mark.module}"
@@ -84,8 +88,10 @@ def write_feedback(course: Course, found: ClassList, to: Path, name: str = "", *
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8", newline="\n")
         final = "not graded" if mark.final is None else f"{mark.final:g} of {mark.max_score:g}"
-        links.append(PageLink(mark.id, mark.name, mark.section, mark.module, file, final))
-    links += [_skipped_page(course, maker, mark, to, unguessable=unguessable) for mark in _skipped(found)]
+        links.append(PageLink(mark.id, mark.name, mark.section, mark.module, file, final, str(totals[mark.id])))
+    for mark in _skipped(found):
+        file = _skipped_page(course, maker, mark, to, unguessable=unguessable)
+        links.append(PageLink(mark.id, mark.name, mark.section, mark.module, file, "skipped", str(totals[mark.id])))
     made = FeedbackPages(tuple(links), tuple(problems))
     if not unguessable:
         (to / "index.html").write_text(index_page(made, name, maker.colour), encoding="utf-8", newline="\n")
@@ -97,8 +103,8 @@ def _skipped(found: ClassList) -> Iterator[Mark]:
     yield from (mark for mark in found.marks if mark.status == SKIPPED)
 
 
-def _skipped_page(course: Course, maker: PageMaker, mark: Mark, to: Path, *, unguessable: bool) -> PageLink:
-    """Write the page of a student whose work could not be graded: it says why."""
+def _skipped_page(course: Course, maker: PageMaker, mark: Mark, to: Path, *, unguessable: bool) -> str:
+    """Write the page of a student whose work could not be graded: it says why. Return its file."""
     own = replace(mark, submission=mark.id)
     file = _secret_name(course, own) if unguessable else f"{mark.module}/{file_name(mark.id)}.html"
     path = to / file
@@ -108,7 +114,7 @@ def _skipped_page(course: Course, maker: PageMaker, mark: Mark, to: Path, *, ung
         "skipped.html", title=title, mark=mark, course=maker.name, lines=skipped_lines(mark), colour=maker.colour
     )
     path.write_text(text, encoding="utf-8", newline="\n")
-    return PageLink(mark.id, mark.name, mark.section, mark.module, file, "skipped")
+    return file
 
 
 def _secret_name(course: Course, mark: Mark) -> str:

@@ -68,7 +68,7 @@ def killed_after_ana(tiny: Path, handed_in: Path, out: Path) -> None:
     with Results(FileStore(out)) as results:
         batch = Batch(course, find_submissions(course, [handed_in / "ana"]).handed_in, results)
         assert len(list(batch.grade(LocalPool(1, allow_unjailed=True)))) == 1
-        batch.release(write=True)
+        batch.release(lambda _: True)
 
 
 def test_a_second_run_with_resume_grades_nothing(grade: Grade, handed_in: Path, tmp_path: Path) -> None:
@@ -114,11 +114,11 @@ def test_a_corrected_test_changes_grades_and_the_changes_are_explained(
     asked = grade(handed_in, "--to", out)
     assert asked.returncode == 2
     assert "  ana 01_tiny: 6 → 10\n      the checks of the module changed" in asked.stderr
-    assert "2 marks would change, although the work did not: not written" in asked.stderr
+    assert "2 marks would change, although the work did not:" in asked.stderr
     assert (reports(out)["ana"]["score"], grades(out)["ana"]["final"]) == (6.0, "6")
     corrected = grade(handed_in, "--to", out, "--yes")
     lines = corrected.stdout.splitlines()
-    assert "Grades that changed since the last run: 2 (and 1 only in their messages)." in lines
+    assert "Grades that changed since the last run: 2." in lines
     at = lines.index("  ana 01_tiny: 6 → 10")
     assert lines[at + 1].strip() == "the checks of the module changed"
     assert lines[at + 2].strip() == "tiny_agrees_with_the_oracle: failed → passed (+4)"

@@ -89,7 +89,7 @@ def test_none_of_300_orders_changes_a_mark(here: Here, tmp_path: Path, first: in
     for seed in range(first, first + 100):
         check_order(seed, tmp_path / str(seed), executor)
         shutil.rmtree(tmp_path / str(seed))
-    assert executor.graded <= 14  # each submission once, and once more beside the work of the other week
+    assert executor.graded <= 18  # each submission once for each version of the other week that it was graded beside
 
 
 @pytest.mark.exhaustive

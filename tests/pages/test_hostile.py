@@ -67,7 +67,7 @@ def dashboard_text(text: str) -> str:
 
 
 def index_text(text: str) -> str:
-    link = PageLink(text, text, text, text, f"{file_name(text)}.html", text)
+    link = PageLink(text, text, text, text, f"{file_name(text)}.html", text, text)
     return index_page(FeedbackPages((link,), (text,)), text)
 
 

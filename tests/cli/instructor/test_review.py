@@ -146,7 +146,7 @@ def test_a_decision_holds_until_the_code_changes(folder: Path, attn: Attn) -> No
 
 def test_withheld_points_count_when_they_are_accepted(folder: Path, attn: Attn) -> None:
     again = ("grade", folder / "class" / "ana", "--to", folder / "reports", "--resume")
-    done = attn(*again, "--undecided", "withhold")
+    done = attn(*again, "--undecided", "withhold", "--yes")
     assert "1 of 1 are in" in done.stderr
     assert "ana 01_softmax: 26 → 23" in done.stdout
     assert "undecided points count differently (--undecided)" in done.stdout
@@ -174,7 +174,7 @@ def test_a_run_that_was_killed_after_the_decision_is_completed(folder: Path, att
         results.writer.save_decisions(results.writer.decisions().with_records([record]))
     assert "The report does not have your last decision" in review(folder, "--all").output
     with_resume = shutil.copytree(folder, folder.with_name("resumed"))
-    attn("grade", with_resume / "class", "--to", with_resume / "reports", "--resume")
+    attn("grade", with_resume / "class", "--to", with_resume / "reports", "--resume", "--yes")
     assert review(folder, "-s", "ana", "--reject", "--comment", "no").exit_code == 0
     for place in (folder, with_resume):
         assert report(place)["score"] == 23.0
@@ -273,7 +273,7 @@ def test_the_best_attempt_is_chosen_again(folder: Path, attn: Attn) -> None:
     slow = UNDECIDED.replace("np.linalg.svd(np.ones((2, 2)))", "for _ in x: pass")  # too many steps
     write(folder / "class", {"ana/slow/softmax.py": slow})
     shutil.rmtree(folder / "class" / NAME)
-    again = ("grade", folder / "class", "--to", folder / "reports", "--policy", "best")
+    again = ("grade", folder / "class", "--to", folder / "reports", "--policy", "best", "--yes")
     attn(*again)
     assert (grades(folder)["ana"]["score"], grades(folder)["ana"]["provisional"]) == ("26", "yes")
     done = review(folder, "-s", "ana", "--reject", "--comment", "no")
