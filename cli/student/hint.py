@@ -16,6 +16,7 @@ from grader.course.golden import read_golden
 from grader.course.hints import TIERS, read_hints
 from grader.course.module import Module
 from grader.workspace.progress import HintGiven, next_hint, progress_of, record_hint
+from grader.workspace.reflect import questions_of
 
 
 @click.command()
@@ -76,7 +77,9 @@ def hint_lines(module: Module, given: HintGiven, function: str, text: str) -> li
 def _no_failure(course: Course, module: Module) -> str:
     """Say what to run where there is no failure to give a hint about."""
     if progress_of(course, module).state == "passing":
-        return f"Every visible check passes. Is more open? Run `attn complete {module.slug}`."
+        reflect = "\nFor a question under Reflect, read its part of the lesson (README.md)."
+        words = f"Every visible check passes. Is more open? Run `attn complete {module.slug}`."
+        return words + (reflect if questions_of(module) else "")
     return f"A hint is about a run that failed. Run `attn test {module.slug}` first."
 
 

@@ -42,6 +42,8 @@ def run_checks(course: Course, module: Module, case: str = "") -> Report:
         gc.enable()
         try:
             with Pace(1) as pace:
+                if module.backend == "torch":
+                    pace.tell("starting PyTorch ...")
                 return check_own_file(
                     course, module, begun, case, lambda _, check: pace.slow(module.slug, check), pace.busy
                 )

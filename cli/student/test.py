@@ -14,6 +14,7 @@ from cli.ui.arguments import modules_here
 from cli.ui.colour import paint
 from cli.ui.course_bar import course_bar
 from cli.ui.own_screen import own_screen
+from cli.ui.progress_line import Pace
 
 
 @click.command()
@@ -41,7 +42,8 @@ def test(module_name: str | None, case: str, everything: bool, as_json: bool) ->
     course, module = course_and_module(module_name)
     tell_which_counts(module)
     warm = not case and is_wanted(module)
-    answer = ask(course, module, everything=everything) if warm else "busy"
+    with Pace(1) as pace:
+        answer = ask(course, module, everything=everything, busy=pace.busy) if warm else "busy"
     if not isinstance(answer, Answer):
         report = run_checks(course, module, case)
         if not case:

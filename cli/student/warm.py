@@ -10,12 +10,14 @@ import contextlib
 import hashlib
 import json
 import os
+import select
 import socket
 import stat
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -27,6 +29,7 @@ from grader.course.module import Module
 VARIABLE = "ATTN_WARM"  # 1: always, 0: never; otherwise where a person sits at a terminal
 ACCEPTED = b"accepted\n"
 ACCEPT_SECONDS = 1.0  # if the keeper is busy or still importing, the command checks by itself
+TELL_SECONDS = 0.2
 LONGEST = 1 << 24  # bytes of a reply
 
 NoAnswer = Literal["absent", "busy"]
@@ -49,8 +52,10 @@ def is_wanted(module: Module) -> bool:
     return wish == "1" or (sys.stdin.isatty() and sys.stdout.isatty())
 
 
-def ask(course: Course, module: Module, *, everything: bool) -> Answer | NoAnswer:
-    """Return the answer of the course's keeper."""
+def ask(
+    course: Course, module: Module, *, everything: bool, busy: Callable[[str, float], None] = lambda *_: None
+) -> Answer | NoAnswer:
+    """Return the answer of the course's keeper. `busy` is called while it checks."""
     request = {"module": module.name, "stamp": stamp(module), "cwd": str(Path.cwd()), "everything": everything}
     address = address_of(course)
     if address is None:
@@ -60,10 +65,13 @@ def ask(course: Course, module: Module, *, everything: bool) -> Answer | NoAnswe
             connection.settimeout(ACCEPT_SECONDS)
             connection.connect(str(address))
             connection.sendall(json.dumps(request).encode() + b"\n")
+            if connection.recv(len(ACCEPTED)) != ACCEPTED:
+                return "absent"  # it was for other files, and has ended
+            connection.settimeout(None)  # the checks have limits of their own
+            started = time.monotonic()
+            while not select.select([connection], [], [], TELL_SECONDS)[0]:
+                busy("your code", time.monotonic() - started)
             with connection.makefile("rb") as stream:
-                if stream.readline(len(ACCEPTED)) != ACCEPTED:
-                    return "absent"  # it was for other files, and has ended
-                connection.settimeout(None)  # the checks have limits of their own
                 return Answer(**json.loads(stream.readline(LONGEST)))
         except TimeoutError:
             return "busy"

@@ -47,6 +47,11 @@ class Pace:
             running = "loading your file" if what == IMPORT else f"running {one_line(what)[:40]}"
             self._show(f"still {running} ... {max(seconds, 1):.0f} s. {stops}")
 
+    def tell(self, text: str) -> None:
+        """Show in place what takes long before the first check; a log needs no such line."""
+        if self._in_place:
+            self._show(text)
+
     def clear(self) -> None:
         """Remove the line that is shown in place."""
         if self._shown:
