@@ -119,16 +119,16 @@ class Matcher:
 
     def shown_by(self, way: WrongWay, path: str, deviation: Deviation) -> Deviation:
         """Return the part of a deviation that shows a wrong way, and not another mistake beside it."""
-        hit = next((one.hit for one in self._suspects(path, deviation.side) if one.way.name == way.name), frozenset())
+        hit = self._suspect(way, path, deviation.side).hit
         return Deviation(deviation.side, tuple(one for one in deviation.probes if one in hit) or deviation.probes)
 
     def _suspects(self, path: str, side: Side) -> list[Suspect]:
-        found = []
-        for way in chain(*self.prints.candidates(path)):
-            shown = [number for number, sides in self.prints.wrong_sides(way, path).items() if side in sides]
-            hit = [number for number in shown if self._shows(way, number, side)]
-            found.append(Suspect(way, frozenset(shown), frozenset(hit)))
-        return found
+        return [self._suspect(way, path, side) for way in chain(*self.prints.candidates(path))]
+
+    def _suspect(self, way: WrongWay, path: str, side: Side) -> Suspect:
+        shown = [number for number, sides in self.prints.wrong_sides(way, path).items() if side in sides]
+        hit = [number for number in shown if self._shows(way, number, side)]
+        return Suspect(way, frozenset(shown), frozenset(hit))
 
     def follows(self, way: WrongWay, path: str, side: Side) -> bool:
         """Whether a function is wrong on this side only because of a wrong way that already has a name."""
