@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from grader.authoring.fingerprinting import Fingerprinting, learn_fingerprints
@@ -96,11 +96,11 @@ def gather(course: Course, module: Module, workers: Workers, tell: TellStep = la
     def work(room: TrialRoom) -> ModuleEvidence:
         tell("the solution")
         reference = room.reference(solution)
-        ways, costs = _try_wrong_ways(course, module, wrong_ways, room, reference, tell)
+        wrong = {one: as_submission(course, module, one) for one in wrong_ways}
+        ways, costs = _try_wrong_ways(wrong, room, reference, tell)
         tell("strange results")
         liars = tuple(room.wrong(liar, ALL, reference) for liar in _liars(course, module, suite.api, text))
         tell("probes")
-        wrong = {one: as_submission(course, module, one) for one, _ in ways}
         return ModuleEvidence(
             api=suite.api,
             checks=room.checks,
@@ -124,9 +124,7 @@ def gather(course: Course, module: Module, workers: Workers, tell: TellStep = la
 
 
 def _try_wrong_ways(
-    course: Course,
-    module: Module,
-    wrong_ways: Sequence[Misconception],
+    wrong: Mapping[Misconception, Submission],
     room: TrialRoom,
     reference: Reference,
     tell: TellStep,
@@ -134,9 +132,8 @@ def _try_wrong_ways(
     """Grade every misconception; return the reports, and the costs of those that are costly."""
     reports: list[tuple[Misconception, Report]] = []
     costs: dict[str, Mapping[str, FunctionCosts]] = {}
-    for number, one in enumerate(wrong_ways, 1):
-        tell(f"misconception {number} of {len(wrong_ways)}")
-        submission = as_submission(course, module, one)
+    for number, (one, submission) in enumerate(wrong.items(), 1):
+        tell(f"misconception {number} of {len(wrong)}")
         changed = room.reach.changed_by(one.code)
         if one.costly:
             report, costs[one.name] = room.costly(submission, changed, reference)

@@ -27,17 +27,21 @@ class Reach:
         self._bodies = {name: node for node in parse(solution).body for name in _defined(node)}
         self._named: Mapping[str, set[str]] = _names_by_definition(self._bodies.values())
         self._known = set(solution.split("\n"))
+        self._reached: dict[frozenset[str], frozenset[str]] = {}  # for each wrong way, the same is asked
 
     def from_names(self, names: Iterable[str]) -> frozenset[str]:
         """Return every name that can be reached from these."""
+        start = frozenset(names)
+        if start in self._reached:
+            return self._reached[start]
         reached: set[str] = {EVERYTHING}
-        todo = list(names)
+        todo = list(start)
         while todo:
             name = todo.pop()
             if name not in reached:
                 reached.add(name)
                 todo += self._named.get(name, ())
-        return frozenset(reached)
+        return self._reached.setdefault(start, frozenset(reached))
 
     def changed_by(self, code: str) -> frozenset[str]:
         """Return the names of functions, methods and constants that this code changes when it is added."""

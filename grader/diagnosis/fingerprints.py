@@ -52,6 +52,7 @@ class Fingerprints:
     _sides: dict[tuple[str, str], Mapping[int, frozenset[Side]]] = field(default_factory=dict)
     _numbers: dict[str, tuple[int, ...]] = field(default_factory=dict)
     _known: dict[tuple[int, int], ProbeOutcome] = field(default_factory=dict)
+    _ids: set[int] = field(default_factory=set)  # of the known outcomes, which stay: no other has the same one
     _compared: dict[tuple[int, int, int], Alike] = field(default_factory=dict)
 
     @cached_property
@@ -62,7 +63,8 @@ class Fingerprints:
     def known(self, number: int, place: int) -> ProbeOutcome:
         """Return one of the distinct outcomes of a probe; 0 is the reference's. It is decoded on first use."""
         if (number, place) not in self._known:
-            self._known[number, place] = outcome_of(self.table[number][place])
+            self._known[number, place] = made = outcome_of(self.table[number][place])
+            self._ids.add(id(made))
         return self._known[number, place]
 
     def of_path(self, path: str) -> tuple[int, ...]:
@@ -79,8 +81,8 @@ class Fingerprints:
             return self._compared[key]
         refusing = self.known(number, 0).ended == "refused"
         found = compare(outcome, known, refusing=refusing, any_dtype=self.probes[number].any_dtype)
-        if any(outcome is self._known.get((number, other)) for other in range(len(self.table[number]))):
-            self._compared[key] = found  # `id` stays unique, as known outcomes are kept
+        if id(outcome) in self._ids:
+            self._compared[key] = found
         return found
 
     def wrong_sides(self, way: WrongWay, path: str) -> Mapping[int, frozenset[Side]]:

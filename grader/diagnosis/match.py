@@ -15,6 +15,7 @@ from grader.diagnosis.fingerprints import Fingerprints, WrongWay
 from grader.diagnosis.observe import Observed
 from grader.diagnosis.outcome import Alike, Likeness, Side
 
+RAISED = frozenset({"raised", "refused", "overflowed"})
 MANY = 3  # probes; fewer may be alike by chance
 FEW = 2  # probes that show one of more than two mistakes alone
 PART = 1 / 3  # of the probes that show a mistake, if others mix with it
@@ -104,6 +105,9 @@ class Matcher:
         found = [way for way in chain(*self.prints.candidates(path)) if doubts[way.name] is not None]
         if exact := self._only(path, [way for way in found if not doubts[way.name]]):
             return exact
+        # One that raises where the function raises explains more than one that returns there, whatever the words.
+        if found and (closer := self._only(path, self._raising_alike(path, deviation))):
+            return closer
         suspects, values = self._suspects(path, deviation.side), deviation.side == Side.VALUE
         if together := ways_together(deviation.probes, suspects, values=values):
             return together
@@ -112,6 +116,10 @@ class Matcher:
             return self._only(path, fitting or found)
         return with_a_relative(deviation.probes, suspects) if values else ()
 
+    def _raising_alike(self, path: str, deviation: Deviation) -> list[WrongWay]:
+        ways = chain(*self.prints.candidates(path))
+        return [way for way in ways if self._doubts(way, path, deviation, any_words=True) == 0]
+
     def _only(self, path: str, ways: Sequence[WrongWay]) -> tuple[WrongWay, ...]:
         """Return the only one of several wrong ways: the function's own come before those of other functions."""
         own = [way for way in ways if way in self.prints.candidates(path)[0]] or ways
@@ -119,16 +127,16 @@ class Matcher:
 
     def shown_by(self, way: WrongWay, path: str, deviation: Deviation) -> Deviation:
         """Return the part of a deviation that shows a wrong way, and not another mistake beside it."""
-        hit = next((one.hit for one in self._suspects(path, deviation.side) if one.way.name == way.name), frozenset())
+        hit = self._suspect(way, path, deviation.side).hit
         return Deviation(deviation.side, tuple(one for one in deviation.probes if one in hit) or deviation.probes)
 
     def _suspects(self, path: str, side: Side) -> list[Suspect]:
-        found = []
-        for way in chain(*self.prints.candidates(path)):
-            shown = [number for number, sides in self.prints.wrong_sides(way, path).items() if side in sides]
-            hit = [number for number in shown if self._shows(way, number, side)]
-            found.append(Suspect(way, frozenset(shown), frozenset(hit)))
-        return found
+        return [self._suspect(way, path, side) for way in chain(*self.prints.candidates(path))]
+
+    def _suspect(self, way: WrongWay, path: str, side: Side) -> Suspect:
+        shown = [number for number, sides in self.prints.wrong_sides(way, path).items() if side in sides]
+        hit = [number for number in shown if self._shows(way, number, side)]
+        return Suspect(way, frozenset(shown), frozenset(hit))
 
     def follows(self, way: WrongWay, path: str, side: Side) -> bool:
         """Whether a function is wrong on this side only because of a wrong way that already has a name."""
@@ -155,18 +163,24 @@ class Matcher:
         near = (self.alike(number, 0).value, self.prints.compare(number, known, 0).value)
         return set(near) == {Likeness.NEAR} and same_direction(self.observed[number].value, known.value, right.value)
 
-    def _doubts(self, way: WrongWay, path: str, deviation: Deviation) -> int | None:
-        """Return the number of small differences between a function and a wrong way; None if they do not match."""
+    def _doubts(self, way: WrongWay, path: str, deviation: Deviation, *, any_words: bool = False) -> int | None:
+        """Return the number of small differences between a function and a wrong way; None if they do not match.
+
+        With `any_words`, two exceptions are alike whatever they say, but they show nothing.
+        """
         side = deviation.side
         wrong = self.prints.wrong_sides(way, path)
         sides = frozenset().union(*wrong.values())
         if side not in sides:
             return None
-        doubts, raised = 0, 0
+        doubts, raised, reworded = 0, 0, 0
         # The probes that show the deviation come first: they rule out nearly every other wrong way at once.
         for number in dict.fromkeys((*deviation.probes, *self.prints.of_path(path))):
             if self._raises_instead(way, number):
                 raised += 1
+                continue
+            if any_words and self._raises_too(way, number):
+                reworded += 1
                 continue
             alike = self.alike(number, way.behaves.get(number, 0))
             if Side.VALUE in sides and _excludes(alike):
@@ -177,19 +191,24 @@ class Matcher:
                 return None
             doubts += len(alike.wrong)
         # Code that sometimes raises may still have this mistake. Code that hardly ever returns may have any mistake.
-        if 2 * raised >= len(self.prints.of_path(path)) or not self._is_decisive(
-            way, wrong, side, returned=bool(raised)
+        if 2 * (raised + reworded) >= len(self.prints.of_path(path)) or not self._is_decisive(
+            way, wrong, side, returned=bool(raised + reworded)
         ):
             return None
         return doubts + raised
 
     def _raises_instead(self, way: WrongWay, number: int) -> bool:
         """Whether a function raises where both the reference and the wrong way return."""
-        if self.observed[number].ended not in ("raised", "refused", "overflowed", "unwritten"):
+        if self.observed[number].ended not in {*RAISED, "unwritten"}:
             return False
         known = (self.prints.outcome(None, number), self.prints.outcome(way, number))
         differs = self.alike(number, way.behaves.get(number, 0)).value == Likeness.OTHER
         return differs and all(one.ended == "returned" for one in known)
+
+    def _raises_too(self, way: WrongWay, number: int) -> bool:
+        """Whether a function and a wrong way both raise where the reference returns."""
+        known = (self.prints.outcome(None, number), self.prints.outcome(way, number))
+        return known[0].ended == "returned" and not {self.observed[number].ended, known[1].ended} - RAISED
 
     def _is_decisive(self, way: WrongWay, wrong: Mapping[int, frozenset[Side]], side: Side, *, returned: bool) -> bool:
         """Whether a probe shows this mistake itself, and not only the absence of another one.

@@ -39,6 +39,7 @@ _TORCH_NAME = re.compile(r"[a-z][a-z0-9_]{1,31}")
 _DEVICE = re.compile(r"(cpu|cuda|mps|meta|xpu)(:(0|[1-9]\d?))?")
 _COMMON_DTYPES = {name: np.dtype(name) for name in COMMON}
 _NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+_PLAIN_KEYS = frozenset({type(None), bool, int, str, bytes})
 
 
 def decode(frame: bytes | bytearray | memoryview, *, tensors: bool = True) -> Any:
@@ -167,8 +168,13 @@ def _read_mapping(reader: _Decoder, node: dict[str, Any], depth: int) -> dict[An
     for pair in _typed(node["v"], list):
         if type(pair) is not list or len(pair) != 2:
             raise ProtocolError("a dict entry that is not a pair")
-        keys.append(reader.value(pair[0], depth + 1))
-        values.append(reader.value(pair[1], depth + 1))
+        key, item = pair
+        if type(key) is str:  # nearly every key; the limits are checked where its value is read
+            reader.nodes += 1
+        else:
+            key = reader.value(key, depth + 1)
+        keys.append(key)
+        values.append(reader.value(item, depth + 1))
     return dict(zip(_hashable(keys), values, strict=True))
 
 
@@ -182,7 +188,7 @@ def _read_frozenset(reader: _Decoder, node: dict[str, Any], depth: int) -> froze
 
 def _hashable(keys: list[Any]) -> list[Any]:
     """Return the keys of a dict or the items of a set, if each is plain and different from the others."""
-    if not all(map(_is_key, keys)):
+    if not (_PLAIN_KEYS.issuperset(map(type, keys)) or all(map(_is_key, keys))):
         raise ProtocolError("a key that is not plain")
     if is_crowded(keys):  # before any of them is compared with another one
         raise ProtocolError("too many keys with the same hash")
@@ -197,7 +203,7 @@ def _is_key(key: Any) -> bool:
         return all(map(_is_key, key))
     if type(key) in (float, complex):
         return bool(key == key)
-    return key is None or type(key) in (bool, int, str, bytes)
+    return type(key) in _PLAIN_KEYS
 
 
 def _read_scalar(reader: _Decoder, node: dict[str, Any], depth: int) -> Any:

@@ -103,7 +103,11 @@ class _Encoder:
 
     def _hashed(self, keys: list[Any], depth: int, what: str, part: str) -> list[Any]:
         """Return the nodes of what is hashed: the keys of a dict, or the items of a set."""
-        nodes = [self._key(key, depth, what, part) for key in keys]
+        if {*map(type, keys)} == {str}:  # nearly always
+            self.nodes += len(keys)
+            nodes = keys
+        else:
+            nodes = [self._key(key, depth, what, part) for key in keys]
         if is_crowded(keys):
             raise UnsendableError(f"is a {what} of which too many {part}s have the same hash")
         return nodes
