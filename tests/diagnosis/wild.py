@@ -65,7 +65,7 @@ class Named:
     @property
     def should(self) -> int:
         """The number of mistakes in the file that should have a name. What needs unwritten code cannot be judged."""
-        return 0 if self.unwritten & self.defined else sum(map(bool, self.true))
+        return self.named if self.unwritten & self.defined else sum(map(bool, self.true))
 
     def __str__(self) -> str:
         verdict = "UNTRUE" if self.untrue else "no name" if not self.should else f"{self.named} of {self.should}"
