@@ -17,12 +17,11 @@ MODULES = sorted({case.module for case in cases("wild")})
 # Two mistakes of one file: where what a function calls is wrong too, it often gets no name rather than an untrue one.
 LEAST_ALONE, LEAST_OF_PAIRS = 0.9, 0.5
 # A case of these modules takes a second or so, and one of 12 trains a model. A run tries some of them, in turn.
-LONG = ("09_kv_cache", "10_flash_attention", "11_efficient_attention", "12_transformer")
-EVERY, EVERY_PAIR = 6, 10
+EVERY = dict.fromkeys(("09_kv_cache", "10_flash_attention", "11_efficient_attention", "12_transformer"), 6)
 
 
-def some_of(name: str, texts: dict[str, str], every: int) -> dict[str, str]:
-    return {title: texts[title] for title in sampled(sorted(texts), every)} if name in LONG else texts
+def some_of(name: str, texts: dict[str, str]) -> dict[str, str]:
+    return {title: texts[title] for title in sampled(list(texts), EVERY.get(name, 1))}
 
 
 def found_in(course: Course, name: str, texts: dict[str, str]) -> list[Named]:
@@ -40,7 +39,7 @@ def assert_true_and_often(found: list[Named], least: float, of: int) -> None:
 
 @pytest.mark.parametrize("name", quick_or_exhaustive(MODULES))
 def test_a_mistake_gets_a_name_that_is_true_of_it(course: Course, name: str) -> None:
-    found = found_in(course, name, some_of(name, files(course, course.module(name)), EVERY))
+    found = found_in(course, name, some_of(name, files(course, course.module(name))))
     assert {one.title: one.untrue for one in found if one.untrue} == {}
     assert [one.title for one in found if one.named < one.should] == []
     assert [one.title for one in found if not one.should and one.true[0]] == []
@@ -58,14 +57,14 @@ def test_the_page_has_the_number_of_cases(name: str) -> None:
 @pytest.mark.parametrize("name", quick_or_exhaustive(MODULES))
 def test_a_mistake_where_nothing_else_is_written_gets_no_untrue_name(course: Course, name: str) -> None:
     texts = files(course, course.module(name), alone=True)
-    assert_true_and_often(found_in(course, name, some_of(name, texts, EVERY)), LEAST_ALONE, len(texts))
+    assert_true_and_often(found_in(course, name, some_of(name, texts)), LEAST_ALONE, len(texts))
 
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("name", MODULES)
 def test_two_mistakes_in_one_file_get_no_untrue_name(course: Course, name: str) -> None:
     texts = paired_files(course, course.module(name))
-    assert_true_and_often(found_in(course, name, some_of(name, texts, EVERY_PAIR)), LEAST_OF_PAIRS, len(texts))
+    assert_true_and_often(found_in(course, name, some_of(name, texts)), LEAST_OF_PAIRS, len(texts))
 
 
 def test_every_accepted_name_is_a_misconception(course: Course) -> None:
