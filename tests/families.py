@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.authoring.misconceptions import read_misconceptions
@@ -17,7 +17,7 @@ from tests.acceptance.journey import screens
 from tests.cases import cases
 from tests.complexity import test_implementations
 from tests.conftest import ROOT
-from tests.diagnosis import graded, test_styles
+from tests.diagnosis import graded, test_styles, test_wild
 from tests.quick import QUICK, sampled, share
 from tests.sandbox import test_liars
 
@@ -79,9 +79,9 @@ def families(course: Course) -> Sequence[Family]:
             len(graded.some_of(ways["01_softmax"], "01_softmax")),
             sum(len(graded.some_of(found, name)) for name, found in ways.items()),
         ),
-        _styles("mistakes in other styles", "styles"),
-        _styles("mistakes without a name", "unknown"),
-        Family("mistakes in the wild", *_all_of("wild")),
+        _cells("mistakes in other styles", "styles", test_styles.EVERY_STYLE),
+        _cells("mistakes without a name", "unknown", test_styles.EVERY_STYLE),
+        _cells("mistakes in the wild", "wild", test_wild.EVERY),
         Family(
             "pages whose commands are run",
             len(pages),
@@ -99,15 +99,9 @@ def _files(name: str, kind: str) -> Family:
     return Family(name, sum(counts.values()), counts["01_softmax"], sum(run))
 
 
-def _all_of(kind: str) -> tuple[int, int, int]:
-    """Return how many cases there are, how many of them are quick, and how many run: those of every module."""
-    count = len(cases(kind))
-    return count, len(cases(kind, QUICK[0])), count
-
-
-def _styles(name: str, kind: str) -> Family:
+def _cells(name: str, kind: str, every: Mapping[str, int]) -> Family:
     counts = Counter(case.module for case in cases(kind))
-    run = [len(sampled(range(count), test_styles.EVERY_STYLE.get(module, 1))) for module, count in counts.items()]
+    run = [len(sampled(range(count), every.get(module, 1))) for module, count in counts.items()]
     return Family(name, sum(counts.values()), counts["01_softmax"], sum(run))
 
 

@@ -57,7 +57,7 @@ class RMSNorm(nn.Module):
 
 # %% with_a_bias
 # A weight and a bias, as layer norm has them.
-# Expected: norm_has_a_bias
+# Expected: no name: there is none yet
 
 
 class RMSNorm(nn.Module):
@@ -133,7 +133,7 @@ class TransformerBlock(TransformerBlock):
 
 # %% norm_overwrites_x
 # x = norm1(x), and then x + attention(x).
-# Expected: block_adds_to_the_normed
+# Expected: no name: there is none yet for both halves at once
 
 
 class TransformerBlock(TransformerBlock):
@@ -171,7 +171,7 @@ class TransformerBlock(TransformerBlock):
 
 # %% length_not_checked
 # Nothing is said about a text that is too long: the embedding raises its own IndexError.
-# Expected: model_length_not_checked
+# Expected: no name: there is none yet
 
 
 class GPT(GPT):
@@ -205,7 +205,7 @@ class GPT(GPT):
 
 # %% triu_mask
 # torch.triu(ones, 1): True where PyTorch's own attention blocks.
-# Expected: no name: the last token sees nothing, which depends on the attention
+# Expected: block_mask_inverted
 
 
 class GPT(GPT):
@@ -284,7 +284,7 @@ def get_batch(data, batch_size, context_length, generator):
 
 # %% python_random
 # random.randint, whose last number counts.
-# Expected: batch_without_generator
+# Expected: no name: the probes know only PyTorch's own generator
 
 
 def get_batch(data, batch_size, context_length, generator):
@@ -332,7 +332,7 @@ def sample_next(logits, temperature=1.0, top_k=None, top_p=None, generator=None)
 
 # %% temperature_not_checked
 # Divides by the temperature, whatever it is.
-# Expected: sample_temperature_not_checked
+# Expected: no name: there is none yet
 
 
 def sample_next(logits, temperature=1.0, top_k=None, top_p=None, generator=None):
