@@ -155,15 +155,6 @@ class Batch:
             return False
         return entry.provenance.submission == provenance.submission and self.results.intact(key) is not None
 
-    def known_mark(self, handed_in: SubmissionRef, entries: Iterable[JournalEntry]) -> Mark | None:
-        """Return the mark of a submission by the rules of this run; None if its work was not graded before."""
-        submission = submission_hash(handed_in.read())
-        for entry in entries:
-            report = self.results.intact(entry.key) if entry.provenance.submission == submission else None
-            if report is not None:
-                return self.marking.mark(handed_in, self._decided(entry.key, report, submission))
-        return None
-
     def release(self, agree: Callable[[Sequence[MarkChange]], bool]) -> bool:
         """Write the reports that were held back if that is wanted, or leave those that are there as they are."""
         write = agree(self._held_changes())
@@ -277,7 +268,7 @@ def changed_by_rules(batch: Batch) -> Iterator[MarkChange]:
         if before is None:
             continue
         attempts = list(group)
-        marks = {one.attempt: batch.known_mark(one, entries.values()) for one in attempts}
+        marks = {one.attempt: _known_mark(batch, one, entries.values()) for one in attempts}
         known = {attempt: mark for attempt, mark in marks.items() if mark is not None}
         if len(known) == len(attempts):
             after = known[best_of(known)]
@@ -285,6 +276,16 @@ def changed_by_rules(batch: Batch) -> Iterator[MarkChange]:
                 yield MarkChange(before, after, tuple(mark_reasons(before, after)))
         elif module in batch.rules.policies and len(attempts) > 1:
             yield MarkChange(before, None, (f"all {len(attempts)} attempts are graded, and the best counts",))
+
+
+def _known_mark(batch: Batch, handed_in: SubmissionRef, entries: Iterable[JournalEntry]) -> Mark | None:
+    """Return the mark of a submission by the rules of this run; None if its work was not graded before."""
+    submission = submission_hash(handed_in.read())
+    for entry in entries:
+        report = batch.results.intact(entry.key) if entry.provenance.submission == submission else None
+        if report is not None:
+            return batch.marking.mark(handed_in, batch._decided(entry.key, report, submission))
+    return None
 
 
 def count_class(summaries: Iterable[Summary]) -> ClassCounts:
