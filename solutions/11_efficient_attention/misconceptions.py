@@ -126,6 +126,15 @@ REPLACE = {"if window < 1:": "if window is None:"}
 IN = "sliding_window_mask"
 
 
+# %% mask_asserts
+LIKELY = "a window below 1 raises an AssertionError; it should be a ValueError"
+HINT = "An assert is for your own mistakes, and python -O removes it. Which exception is for mistakes of the caller?"
+VALUES_RIGHT = True
+IN = "sliding_window_mask"
+REPLACE = {
+    'raise ValueError(f"window must be at least 1, not {window}")': 'raise AssertionError(f"window must be at least 1, not {window}")',
+}
+
 # %% mask_error_without_number
 LIKELY = "the message of the ValueError does not say what the window of the mask was"
 HINT = "Put the number into the message. It is the first thing that a reader of the error wants to know."
@@ -612,6 +621,17 @@ REPLACE = {
 IN = "sliding_window_attention"
 
 
+# %% window_asserts
+LIKELY = "wrong windows and sizes raise an AssertionError; it should be a ValueError"
+HINT = "An assert is for your own mistakes, and python -O removes it. Which exception is for mistakes of the caller?"
+VALUES_RIGHT = True
+IN = "sliding_window_attention"
+REPLACE = {
+    'raise ValueError(f"window must be at least 1, not {window}")': 'raise AssertionError(f"window must be at least 1, not {window}")',
+    'raise ValueError(f"Q has vectors of {Q.shape[-1]} numbers, but K of {K.shape[-1]}")': 'raise AssertionError(f"Q has vectors of {Q.shape[-1]} numbers, but K of {K.shape[-1]}")',
+    'raise ValueError(f"K has {K.shape[-2]} tokens, but V has {V.shape[-2]}")': 'raise AssertionError(f"K has {K.shape[-2]} tokens, but V has {V.shape[-2]}")',
+}
+
 # %% window_error_without_number
 LIKELY = "the message of the ValueError does not say what the window of the attention was"
 HINT = "Put the number into the message. It is the first thing that a reader of the error wants to know."
@@ -825,7 +845,7 @@ def linear_attention_step(state, q, k, v):
 
 
 # %% feature_upcasts_float32
-LIKELY = "float32 numbers give float64 features"
+LIKELY = "feature_map gives float64 features for float32 numbers"
 HINT = "Which of your steps turns float32 into float64?"
 VALUES_RIGHT = True
 REPLACE = {
@@ -1256,6 +1276,16 @@ REPLACE = {
 }
 
 
+# %% linear_asserts
+LIKELY = "sizes that do not fit raise an AssertionError in linear attention; it should be a ValueError"
+HINT = "An assert is for your own mistakes, and python -O removes it. Which exception is for mistakes of the caller?"
+VALUES_RIGHT = True
+IN = "linear_attention"
+REPLACE = {
+    'raise ValueError(f"Q has vectors of {np.shape(Q)[-1]} numbers, but K of {np.shape(K)[-1]}")': 'raise AssertionError(f"Q has vectors of {np.shape(Q)[-1]} numbers, but K of {np.shape(K)[-1]}")',
+    'raise ValueError(f"K has {np.shape(K)[-2]} tokens, but V has {np.shape(V)[-2]}")': 'raise AssertionError(f"K has {np.shape(K)[-2]} tokens, but V has {np.shape(V)[-2]}")',
+}
+
 # %% linear_error_without_sizes
 LIKELY = "the message of linear attention about sizes that do not fit does not name them"
 HINT = "Two sizes disagree. Put both into the message."
@@ -1366,6 +1396,15 @@ REPLACE = {
     )
 }
 
+
+# %% step_adds_epsilon
+LIKELY = "a small number is added to the denominator of a step, which counts when the features are small"
+HINT = "Features of numbers near -8 are about 0.0003. Can the denominator of a step ever be 0?"
+REPLACE = {
+    "output = (q[..., None, :] @ summed)[..., 0, :] / (q * total).sum(axis=-1, keepdims=True)": (
+        "output = (q[..., None, :] @ summed)[..., 0, :] / ((q * total).sum(axis=-1, keepdims=True) + 1e-6)"
+    )
+}
 
 # %% step_without_the_token_itself
 LIKELY = "the output is computed before the token is taken into the state, so the token does not see itself"
@@ -1499,6 +1538,15 @@ REPLACE = {
     ),
 }
 
+
+# %% step_asserts
+LIKELY = "q and k of different lengths raise an AssertionError in a step; it should be a ValueError"
+HINT = "An assert is for your own mistakes, and python -O removes it. Which exception is for mistakes of the caller?"
+VALUES_RIGHT = True
+IN = "linear_attention_step"
+REPLACE = {
+    'raise ValueError(f"q has {np.shape(q)[-1]} numbers, but k has {np.shape(k)[-1]}")': 'raise AssertionError(f"q has {np.shape(q)[-1]} numbers, but k has {np.shape(k)[-1]}")',
+}
 
 # %% step_error_without_sizes
 LIKELY = "the message of a step about q and k does not name their lengths"

@@ -65,7 +65,7 @@ def sliding_window_mask(n, window, causal=True):
 
 # %% mask_with_an_assert
 # assert window >= 1.
-# Expected: no name: there is none yet
+# Expected: mask_asserts
 
 
 def sliding_window_mask(n, window, causal=True):
@@ -202,7 +202,7 @@ def sliding_window_attention(Q, K, V, window):
 
 # %% window_asserted
 # assert for the window and the sizes.
-# Expected: no name: there is none yet
+# Expected: window_asserts
 
 
 def sliding_window_attention(Q, K, V, window):
@@ -409,7 +409,7 @@ def linear_attention_step(state, q, k, v):
 
 # %% step_with_epsilon
 # + 1e-6 in the denominator of a step.
-# Expected: no name: there is none yet
+# Expected: step_adds_epsilon
 
 
 def linear_attention_step(state, q, k, v):
@@ -474,7 +474,7 @@ def linear_attention_step(state, q, k, v):
 
 # %% linear_asserted
 # assert for the sizes.
-# Expected: no name: there is none yet
+# Expected: linear_asserts
 
 
 def linear_attention(Q, K, V, causal=False):
@@ -490,7 +490,7 @@ def linear_attention(Q, K, V, causal=False):
 
 # %% step_asserted
 # assert for the widths of a step.
-# Expected: no name: there is none yet
+# Expected: step_asserts
 
 
 def linear_attention_step(state, q, k, v):
