@@ -47,7 +47,9 @@ def test_what_is_kept_is_read_again(tmp_path: Path) -> None:
     write(tmp_path, {"times.csv": "id,submitted\nana,2026-10-01\n"})
     (tmp_path / "times.csv").write_bytes(b"id,submitted\n\xff\xfeana,2026-10-01\n")
     kept = read_kept(str(tmp_path / "times.csv"))
-    rules = {SOFTMAX: ModuleRules(Rules(times=kept.path, policy="best"), {"times": kept}, {"7": "softmax.py: not Python"})}
+    rules = {
+        SOFTMAX: ModuleRules(Rules(times=kept.path, policy="best"), {"times": kept}, {"7": "softmax.py: not Python"})
+    }
     saved = SavedRules().with_modules(OLD, rules).with_modules(Rules(), {MASKS: ModuleRules()})
     write(tmp_path, {"rules.json": saved.text})
     found = read_saved_rules(FileStore(tmp_path))
