@@ -14,6 +14,7 @@ from docs.figures.tokens import solution
 from grader.authoring.soundness import check_module
 from grader.course.course import read_course
 from tests.examples.test_tokens import TOKENS, copied, edit
+from tests.quick import sampled
 
 LEARNED_FROM = "that thing they think then"
 
@@ -87,22 +88,25 @@ def test_the_tables_of_the_lesson_on_vectors_are_right() -> None:
 @pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("name", "file", "old", "new", "found"),
-    [
-        (
-            "03_encoding",
-            "tests/hidden/test_03_encoding.py",
-            'assert_equal(student.chunks("a   b  "), ["a", " ", " ", " b", " ", " "])',
-            'student.chunks("a   b  ")',
-            "chunks_of_many_spaces fails for no misconception",
-        ),
-        (
-            "04_vectors",
-            "solutions/04_vectors/vectors.py",
-            "rows = np.zeros((len(ids), size))",
-            "rows = np.ones((len(ids), size))",
-            "the solution fails one_hot_of_the_lesson",
-        ),
-    ],
+    sampled(
+        [
+            (
+                "03_encoding",
+                "tests/hidden/test_03_encoding.py",
+                'assert_equal(student.chunks("a   b  "), ["a", " ", " ", " b", " ", " "])',
+                'student.chunks("a   b  ")',
+                "chunks_of_many_spaces fails for no misconception",
+            ),
+            (
+                "04_vectors",
+                "solutions/04_vectors/vectors.py",
+                "rows = np.zeros((len(ids), size))",
+                "rows = np.ones((len(ids), size))",
+                "the solution fails one_hot_of_the_lesson",
+            ),
+        ],
+        2,
+    ),
 )
 def test_what_is_broken_is_found(tmp_path: Path, name: str, file: str, old: str, new: str, found: str) -> None:
     course = copied(tmp_path)
