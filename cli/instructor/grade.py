@@ -19,7 +19,6 @@ from cli.ui.anonymous import AnonymousOutput, hide_in
 from cli.ui.executors import open_executor
 from cli.ui.here import course_here
 from cli.ui.progress_line import Pace
-from grader.authoring.proof import changed_since_proof
 from grader.classroom import ClassError
 from grader.classroom.accounting import Accounting, account, settled
 from grader.classroom.batch import Batch, BatchRules, changed_by_rules
@@ -92,7 +91,7 @@ class _ClassRun:
 
     def saved(self) -> SavedRules:
         """Return what to keep of the rules, with those of modules that other runs graded."""
-        skipped = self.accounting.skipped_people
+        skipped = self._skipped()
         mine = {
             name: replace(one, skipped={who: why for (module, who), why in sorted(skipped.items()) if module == name})
             for name, one in self.rules.items()
@@ -102,11 +101,20 @@ class _ClassRun:
         before = read_saved_rules(self.request.to) if self.request.to else SavedRules()
         return before.with_modules(last, mine)
 
+    def _skipped(self) -> dict[tuple[str, str], str]:
+        """Return why work could not be graded, by module and person.
+
+        What an earlier run found holds for people of whom this run has no file.
+        """
+        here = {(line.module, line.id) for line in self.accounting.people if line.fate != "missing"}
+        saved = self.run_rules.saved.modules
+        before = {(name, who): why for name, one in saved.items() for who, why in one.skipped.items()}
+        return {key: why for key, why in before.items() if key not in here} | self.accounting.skipped_people
+
     def batch(self, results: Results, gpu_name: str | None) -> Batch:
         """Return the batch of this run."""
         saved = self.run_rules.saved.modules
         others = {name: one for name, one in saved.items() if name not in self.rules}
-        skipped = {(name, who): why for name, one in others.items() for who, why in one.skipped.items()}
         return Batch(
             self.run_rules.course,
             self.found.handed_in,
@@ -115,7 +123,7 @@ class _ClassRun:
             gpu_name=gpu_name,
             rules=BatchRules(
                 {name: one.rules.undecided or "count" for name, one in self.rules.items()},
-                self.accounting.skipped_people | skipped,
+                self._skipped(),
                 {name: Marking(one.known_roster(), section=one.rules.section or "") for name, one in others.items()},
                 frozenset(name for name in self.rules if self._has_new_policy(name)),
             ),
@@ -136,7 +144,7 @@ def _find(
     """
     used = run.finding([module.name] if module else [])
     found, unused = _look(request, run.course, module, used, scratch / "first")
-    modules = sorted({one.module for one in found.handed_in})
+    modules = sorted({one.module for one in found.handed_in} or run.saved.modules)
     kept = run.finding(modules) if modules else used
     if kept != used:
         used = kept
@@ -169,6 +177,8 @@ def _look(
 
 def _unproved(course: Course, found: FoundSubmissions) -> Iterator[str]:
     """Yield a warning for each module whose checks changed after they were proved."""
+    from grader.authoring.proof import changed_since_proof  # it loads NumPy, which --help does not need
+
     for name in sorted({handed_in.module for handed_in in found.handed_in}):
         module = course.module(name)
         if changed := changed_since_proof(course, module):

@@ -90,7 +90,7 @@ def account(found: FoundSubmissions, marking: Marking, modules: Sequence[str] = 
 
 def _timed(found: FoundSubmissions, marking: Marking) -> Sequence[FileLine]:
     """Return the lines of the files with the times that --times gives."""
-    if not marking.deadlines.handed_in:
+    if not any(one.handed_in for one in (marking.deadlines, *marking.by_module.values())):
         return found.lines
     times = {one.piece.location.origin: marking.handed_in_at(one) for one in found.handed_in}
 

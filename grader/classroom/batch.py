@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import sys
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -20,7 +21,7 @@ from grader.classroom.stats import MisconceptionCount, count_misconceptions
 from grader.classroom.store import ResultsError
 from grader.core.disk_table import DiskList, DiskTable, form_of
 from grader.core.report import Report, Undecided, report_from, report_text
-from grader.core.safe_text import plain_name
+from grader.core.safe_text import one_line, plain_name
 from grader.core.summary import Summary, summary_of
 from grader.course.course import Course
 from grader.grading.executor import Executor
@@ -180,8 +181,17 @@ class Batch:
 
     def settle(self) -> BatchResult:
         """Decide which attempts count, and write the class list and the other tables."""
-        copies = find_copies(self.course, self.work, earlier_copies(self.results))
+        copies = self._copies()
         return self.results.writer.atomically(lambda: self._settle(copies), alone=True)
+
+    def _copies(self) -> Sequence[CopyGroup]:
+        """Return the files that are alike. What goes wrong here costs this list, never a mark."""
+        before = list(earlier_copies(self.results))
+        try:
+            return find_copies(self.course, self.work, before)
+        except Exception as error:  # noqa: BLE001 - it reads what students wrote
+            sys.stderr.write(one_line(f"attn: files that are alike could not be listed: {error!r}", 500) + "\n")
+            return before
 
     def _settle(self, copies: Sequence[CopyGroup]) -> BatchResult:
         self.results.remarked.clear()

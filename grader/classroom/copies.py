@@ -17,7 +17,6 @@ from grader.classroom.store.store import COPIES, EARLIER, ResultsStore
 from grader.core.json_record import from_json
 from grader.core.safe_text import plain_name
 from grader.course.course import Course
-from grader.course.golden import read_golden
 from grader.course.module import Module, read_text
 from grader.submission.submission import SubmissionRef
 
@@ -104,7 +103,7 @@ def _given(course: Course, module: Module) -> Prints:
     solution = course.solution(module)
     files = [solution, solution.with_name("misconceptions.py")]
     files += [course.solution(course.module(name)) for name in module.requires]
-    texts = [read_golden(module).stub, *_LESSON_CODE.findall(lesson)]
+    texts = [course.stub_text(module), *_LESSON_CODE.findall(lesson)]
     texts += [path.read_text(encoding="utf-8") for path in files if path.is_file()]
     found = [prints_of([text]) for text in texts]
     return Prints(

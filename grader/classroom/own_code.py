@@ -9,19 +9,20 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 
-from grader.core.syntax import parse, without_magic
+from grader.core.syntax import parse
 
 GRAM = 16  # tokens in a row that must be the same
 WINDOW = 6  # grams of which one is kept: winnowing finds every shared run of GRAM + WINDOW - 1 tokens
 SHORTEST = 40  # tokens of a function: a shorter one has only few right forms
 FEWEST_WORDS, FEWEST_LETTERS = 4, 16  # of a line of a comment or text that says something
 LINE = 12  # characters of a line of code that counts where two files are the same
-MOST_MAGIC = 100  # lines of a cell that only a notebook understands
+MOST = 200_000  # characters of a file that is compared: more is no work of a student, and takes long to parse
 _PRIME, _BASE = (1 << 61) - 1, 1_000_003
 _FIRST = pow(_BASE, GRAM, _PRIME)  # the weight of the token that leaves a gram
 _NAME, _ATTRIBUTE = "name ", "attribute "  # mark a token that may be a chosen name
 _CHOSEN = "v"
 _COMMENT = re.compile(r"#(.*)")
+_MAGIC = re.compile(r"^([ \t]*)(?:[%!].*|.*\?[ \t]*)$", re.MULTILINE)  # a line that only a notebook understands
 _WORD = re.compile(r"\w+")
 _LEFT_OUT = frozenset(("returns", "annotation", "type_comment", "type_params"))
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -43,15 +44,21 @@ class Prints:
 
 
 def prints_of(cells: Sequence[str]) -> Prints:
-    """Return the prints of a file, or of the cells of a notebook. What is not Python has no code and no names."""
+    """Return the prints of a file, or of the cells of a notebook. What is not Python has no code and no names.
+
+    Of a huge file, only the text counts: students choose what is parsed here, and nobody waits for it.
+    """
+    lines = [line for cell in cells for each in cell.splitlines() if (line := each.strip())]
+    file = _number.__wrapped__("\n".join(lines))  # no cache for whole files
+    if sum(map(len, cells)) > MOST:
+        return Prints(file)
     reader = _Reader([tree for cell in cells if (tree := _tree(cell)) is not None])
     code = {gram for part in reader.parts if len(part) >= SHORTEST for gram in _winnowed(reader.shown(part))}
     comments = (match[1] for cell in cells for match in _COMMENT.finditer(cell))
     texts = {_number(line) for text in (*comments, *reader.texts) for line in _said(text)}
     names = {_number(name) for name in reader.chosen if len(name) > 1}
-    lines = [line for cell in cells for each in cell.splitlines() if (line := each.strip())]
     return Prints(
-        _number("\n".join(lines)),
+        file,
         frozenset(code),
         frozenset(texts),
         frozenset(names),
@@ -72,14 +79,11 @@ def _number(text: str) -> int:
 
 def _tree(cell: str) -> ast.Module | None:
     """Return a cell as a tree, without the lines that only a notebook understands; None if it is not Python."""
-    for _ in range(MOST_MAGIC):
+    for text in (cell, _MAGIC.sub(r"\1pass", cell)):
         try:
-            return parse(cell)
-        except SyntaxError as error:
-            shorter = without_magic(cell, error.lineno or 0)
-            if shorter is None:
-                return None
-            cell = shorter
+            return parse(text)
+        except SyntaxError:
+            continue
         except (ValueError, RecursionError, MemoryError):
             return None
     return None
@@ -146,7 +150,7 @@ class _Reader:
         if isinstance(node, ast.Constant):
             if isinstance(node.value, str):
                 self.texts.append(node.value)
-            part.append("s" if isinstance(node.value, str) else repr(node.value))
+            part.append(_constant(node.value))
             return []
         if isinstance(node, ast.Import | ast.ImportFrom):
             self._modules |= {one.asname or one.name.split(".")[0]: one.name for one in node.names}
@@ -180,6 +184,13 @@ class _Reader:
         if isinstance(node.ctx, ast.Store):
             self._attributes.add(name)
         return _ATTRIBUTE + name
+
+
+def _constant(value: object) -> str:
+    """Return the token of a constant. Python writes no integer of thousands of digits in decimal."""
+    if isinstance(value, str):
+        return "s"
+    return hex(value) if type(value) is int else repr(value)
 
 
 def _winnowed(tokens: Sequence[str]) -> Iterator[int]:

@@ -186,13 +186,16 @@ class _SuitePlugin(Generic[Result]):
         # The same item runs again for every student; this is how pytest's own rerun plugins reset it.
         item._initrequest()
         with contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
-            problem = raised_by(lambda: item.ihook.pytest_runtest_setup(item=item))
-            if isinstance(problem, AssertionError):
-                problem = SuiteFaultError(f"in the set-up of the check: {problem}")
-            if problem is None:
-                problem = raised_by(lambda: item.ihook.pytest_runtest_call(item=item))
-            # No next item: everything is torn down, so that nothing of one student is left for the next.
-            left = raised_by(lambda: item.ihook.pytest_runtest_teardown(item=item, nextitem=None))
+            # No next item: everything is torn down, so that nothing of one student is left for the next, also if a
+            # save or Ctrl-C ends the check.
+            try:
+                problem = raised_by(lambda: item.ihook.pytest_runtest_setup(item=item))
+                if isinstance(problem, AssertionError):
+                    problem = SuiteFaultError(f"in the set-up of the check: {problem}")
+                if problem is None:
+                    problem = raised_by(lambda: item.ihook.pytest_runtest_call(item=item))
+            finally:
+                left = raised_by(lambda: item.ihook.pytest_runtest_teardown(item=item, nextitem=None))
         if left is not None:
             return SuiteFaultError(f"in the tear-down of the check: {left}")
         return problem

@@ -12,6 +12,7 @@ ENCODINGS = (
     *("cp1250", "cp1251", "cp1252", "koi8-r", "mac-roman"),
 )
 _GUESS = "cp1252"  # what Windows writes in Western Europe and America; Latin-1 is a part of it
+_UTF_32 = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -32,12 +33,14 @@ def reading_note(data: bytes) -> str:
 
 def _read(data: bytes) -> tuple[str, str]:
     """Return the text, and what was guessed."""
+    if data.startswith(_UTF_32):
+        return data.decode("utf-32"), "is UTF-32, which Python does not run: read as that"
     if data.startswith(_UTF_16):
         return data.decode("utf-16"), "is UTF-16, which Python does not run: read as that"
     try:
         return _by_pythons_rules(data), ""
     except (SyntaxError, UnicodeError) as error:
-        if "unknown encoding" in str(error):
+        if "unknown encoding" in str(error) or data.startswith(codecs.BOM_UTF8):
             raise
         text = data.decode(_GUESS)
         if not all(letter.isprintable() or letter in "\t\r\n\f\xa0" for letter in text):

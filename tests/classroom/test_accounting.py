@@ -179,6 +179,28 @@ def test_skipped_work_makes_exit_status_1_and_is_not_missing(grade: Grade, tmp_p
     assert rows == {"ana": "graded", "ben": "skipped", "cy": "missing"}
 
 
+def test_a_run_of_one_student_does_not_make_the_skipped_ones_missing(grade: Grade, tmp_path: Path) -> None:
+    folder = write(tmp_path / "class", {"ana/tiny.py": RIGHT, "ben/work.rar": "x"})
+    write(tmp_path, {"roster.csv": "id,name\nana,Ana\nben,Ben\n"})
+    out = tmp_path / "out"
+    grade(folder, "--roster", tmp_path / "roster.csv", "--to", out)
+    done = grade(folder / "ana", "--student", "ana", "--to", out, "--resume")
+    assert done.returncode == 0, done.stderr
+    (ben,) = (line for line in (out / "grades.csv").read_text().splitlines() if line.startswith("ben,"))
+    assert "skipped" in ben
+    assert "work.rar" in ben
+
+
+def test_a_resumed_run_finds_work_by_the_map_that_was_kept(grade: Grade, tmp_path: Path) -> None:
+    folder = write(tmp_path / "class", {"s1/my work.py": "print('no function of a module')\n"})
+    write(tmp_path, {"map.csv": "folder,student,module\ns1,ana,tiny\n"})
+    out = tmp_path / "out"
+    first = grade(folder, "--map", tmp_path / "map.csv", "--to", out)
+    assert first.returncode == 1, first.stderr
+    done = grade(folder, "--to", out, "--resume")
+    assert "1 of 1 are in " in done.stderr
+
+
 def test_dry_run_prints_everything_and_grades_nothing(grade: Grade, tmp_path: Path) -> None:
     write(tmp_path / "class", {"doejane_LATE_7_1_tiny-1.py": RIGHT, "ben/my code.py": HELPER, "cy/tiny.py": RIGHT})
     write(tmp_path, {"roster.csv": "id,name\n1,Jane Doe\nben,Ben\ncy,Cy\ndee,Dee\n"})

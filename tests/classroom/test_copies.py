@@ -10,8 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from grader.classroom import copies
+from grader.classroom import batch, copies
+from grader.classroom.batch import Batch
 from grader.classroom.copies import CopyGroup, find_copies, read_copies
+from grader.classroom.own_code import prints_of
+from grader.classroom.results import Results
 from grader.classroom.store.files import FileStore
 from grader.course.course import Course
 from grader.course.module import Module
@@ -232,3 +235,30 @@ def test_a_class_is_compared_when_it_is_graded(grade: Grade, tiny: Path, tmp_pat
     assert read_copies(FileStore(out)) == ()
     assert [one["submissions"] for one in json.loads((out / "earlier" / "copies.json").read_text())] == [["ana", "ben"]]
     assert re.search("alike|copies", (out / "grades.csv").read_text()) is None, "it is no part of a grade"
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "X = 0x" + "f" * 5000,  # Python does not write it in decimal
+        "%magic\n" * 1000 + TINY,
+        "x = 1\n" * 300_000,
+        "(" * 5000,
+        "\0",
+    ],
+    ids=["a long number", "magic", "a huge file", "depth", "a zero byte"],
+)
+def test_no_file_stops_the_comparison(hostile: str) -> None:
+    assert prints_of([hostile]).file == prints_of([hostile + "\n"]).file
+
+
+def test_what_goes_wrong_costs_the_list_and_no_mark(
+    course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fails(*_: object) -> list[CopyGroup]:
+        raise ValueError("what nobody thought of")
+
+    monkeypatch.setattr(batch, "find_copies", fails)
+    with Results(FileStore(tmp_path / "out")) as results:
+        assert Batch(course, [], results).settle().marks is not None
+    assert "files that are alike could not be listed" in capsys.readouterr().err

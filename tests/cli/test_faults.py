@@ -197,6 +197,7 @@ def test_a_fault_is_one_sentence_with_a_next_step(
     assert status in (2, 3), printed
     assert "Traceback" not in printed.err
     said = [line for line in printed.err.splitlines() if line.startswith(("Error: ", "attn: "))]
+    said = [line for line in said if "was proved" not in line]  # a suite that a fault changed is newer than its proof
     assert len(said) == 1, printed.err
     assert FAULTS[fault][2] in " ".join(printed.err.split())
 

@@ -22,10 +22,10 @@ from tests.conftest import ROOT
 NAME = "13_triton_flash"
 USERS = (
     "cli.student.own_checks",
-    "cli.student.start",
     "grader.authoring.gpu_trials",
     "grader.authoring.proof",
     "grader.grading.grade",
+    "grader.sandbox.jail.view",
 )
 
 

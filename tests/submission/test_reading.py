@@ -20,6 +20,7 @@ TEXT = "x = 1  # schön\n"
         (f"# coding: utf-8\n{TEXT}".encode("latin-1"), "is not UTF-8: read as Latin-1 (Windows-1252)"),
         (b"# \xab\xa0oui\xa0\xbb\n" + TEXT.encode("latin-1"), "is not UTF-8: read as Latin-1 (Windows-1252)"),
         (TEXT.encode("utf-16"), "is UTF-16, which Python does not run: read as that"),
+        (TEXT.encode("utf-32"), "is UTF-32, which Python does not run: read as that"),
     ],
 )
 def test_text_is_read_and_a_guess_is_said(data: bytes, note: str) -> None:
@@ -33,6 +34,7 @@ def test_text_is_read_and_a_guess_is_said(data: bytes, note: str) -> None:
         "# 表、\n".encode("shift-jis"),  # has bytes that Windows-1252 does not have
         TEXT.encode("utf-16-le"),  # without its mark
         TEXT.encode("latin-1") + b"\0",
+        TEXT.encode("utf-8-sig") + b"\xe9",
         b"# coding: nonsense\n\xe9",
         b"# coding: utf-7\n",
     ],

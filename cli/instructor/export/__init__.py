@@ -26,7 +26,7 @@ def export() -> None:
     attn export moodle reports -m warm_up --worksheet Grades.csv --out moodle.csv
     attn export csv reports --out grades.csv           one line per student
     attn export junit reports --out reports.xml        test results as XML
-    attn export github workflow warm_up --out .github/workflows/checks.yml   visible checks, in any job
+    attn export github workflow warm_up --out checks.yml   checks in any job
     attn export classroom50 warm_up --out autograders/warm-up                 visible checks, in Classroom 50
     attn export prairielearn warm_up --out questions/warm_up --image NAME      a question with a grader
     attn export jplag class/ --out similar             for a similarity check

@@ -61,6 +61,7 @@ def wrong_attn(words: list[str], *, strict: bool = True) -> str:
     command: click.Command = attn
     context = click.Context(attn, info_name="attn")
     rest = [word for word in words if word != "--plain"]  # the one option that stands before a command
+    rest = rest[1:] if rest[:1] == ["help"] else rest  # `attn help test` is `attn test --help`
     while isinstance(command, click.Group) and rest and not rest[0].startswith("-"):
         below = command.get_command(context, rest[0])
         if below is None:
