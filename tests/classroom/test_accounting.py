@@ -186,7 +186,7 @@ def test_a_run_of_one_student_does_not_make_the_skipped_ones_missing(grade: Grad
     grade(folder, "--roster", tmp_path / "roster.csv", "--to", out)
     done = grade(folder / "ana", "--student", "ana", "--to", out, "--resume")
     assert done.returncode == 0, done.stderr
-    (ben,) = (line for line in (out / "grades.csv").read_text().splitlines() if line.startswith("ben,"))
+    (ben,) = (line for line in (out / "grades.csv").read_text().splitlines() if "Ben" in line)
     assert "skipped" in ben
     assert "work.rar" in ben
 

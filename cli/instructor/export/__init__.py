@@ -27,8 +27,8 @@ def export() -> None:
     attn export csv reports --out grades.csv           one line per student
     attn export junit reports --out reports.xml        test results as XML
     attn export github workflow warm_up --out checks.yml   checks in any job
-    attn export classroom50 warm_up --out autograders/warm-up                 visible checks, in Classroom 50
-    attn export prairielearn warm_up --out questions/warm_up --image NAME      a question with a grader
+    attn export classroom50 warm_up --out autograders/warm-up
+    attn export prairielearn warm_up --out questions/warm_up --image NAME
     attn export jplag class/ --out similar             for a similarity check
 
     A submission that was not graded has no score anywhere, never a 0. The exit status is then 3, and a message names
