@@ -40,7 +40,7 @@ attn review reports -s ana --reject --comment "svd is too much work"
 attn review reports -s ana --undo           it is undecided again
 attn review reports --all                   also what is decided
 attn review reports --cause 4f2a91          everybody with this reason
-attn review reports --cause 4f2a91 --accept one decision for all of them
+attn review reports --cause 4f2a91 --accept  one decision for all of them
 attn review reports --cause 4f2a91 --undo   take that decision back
 
 If code of three students or more is undecided for the same reason, such as the same call, the list shows the reason
