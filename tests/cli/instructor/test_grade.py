@@ -181,7 +181,7 @@ def giant(path: Path) -> None:
 
 
 BAD_INPUT: dict[str, tuple[str, Callable[[Path], object], str]] = {
-    "not UTF-8": ("eve.py", lambda path: path.write_bytes(b"\xff\xfe"), "eve.py is not UTF-8 text"),
+    "not UTF-8": ("eve.py", lambda path: path.write_bytes(b"x = '\x81'\n"), "eve.py is not UTF-8 text"),
     "a syntax error": ("eve.py", lambda path: path.write_text("def f(:"), "SyntaxError"),
     "a notebook that is not JSON": ("eve.ipynb", lambda path: path.write_text("{"), "the notebook is not JSON"),
     "a zip that leads out": ("eve.zip", zipped("../softmax.py", "x = 1"), "has a path that points outside the zip"),

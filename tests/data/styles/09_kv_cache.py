@@ -95,23 +95,6 @@ class KVCache(KVCache):
         self.used = 0
 
 
-# %% full_cache_not_checked slots
-
-
-class KVCache(KVCache):
-    def update(self, k, v):
-        if k.shape[2] != v.shape[2]:
-            raise ValueError(f"{k.shape[2]} and {v.shape[2]}")
-        start, self.used = self.used, self.used + k.shape[2]
-        try:
-            self.keys[:, :, start : self.used].copy_(k)
-            self.values[:, :, start : self.used].copy_(v)
-        except RuntimeError:
-            self.used = start
-            raise
-        return self.keys[:, :, : self.used], self.values[:, :, : self.used]
-
-
 # %% repeats_in_turn tile
 
 
