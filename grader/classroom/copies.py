@@ -98,7 +98,7 @@ def find_copies(course: Course, work: Iterable[SubmissionRef], before: Iterable[
 
 
 def _given(course: Course, module: Module) -> Prints:
-    """Return what is nobody's own: stub, lesson, solution, misconceptions, and the solutions it builds on."""
+    """Return what no student wrote: stub, lesson, solution, misconceptions, and the solutions it builds on."""
     lesson = read_text(module.lesson)
     solution = course.solution(module)
     files = [solution, solution.with_name("misconceptions.py")]
@@ -154,8 +154,8 @@ class _Index:
         self._leave_out_common()
         groups = _Groups(len(self._who))
         self._same_files(groups)
-        for alike, kinds, threshold in (("code", ("code",), CODE), ("words", ("texts", "names"), WORDS)):
-            self._similar(groups, alike, kinds, threshold)  # type: ignore[arg-type]
+        self._similar(groups, "code", ("code",), CODE)
+        self._similar(groups, "words", ("texts", "names"), WORDS)
         for members, alike, share in groups.found():
             who = sorted({name for number in members for name in self._who[number]})
             yield CopyGroup(self._module, alike, round(share, 3), tuple(who))

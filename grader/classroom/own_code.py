@@ -46,7 +46,7 @@ class Prints:
 def prints_of(cells: Sequence[str]) -> Prints:
     """Return the prints of a file, or of the cells of a notebook. What is not Python has no code and no names.
 
-    Of a huge file, only the text counts: students choose what is parsed here, and nobody waits for it.
+    Of a huge file, only the text counts: parsing it would take long, and no student writes so much by hand.
     """
     lines = [line for cell in cells for each in cell.splitlines() if (line := each.strip())]
     file = _number.__wrapped__("\n".join(lines))  # no cache for whole files

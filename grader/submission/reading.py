@@ -22,7 +22,7 @@ def script_text(data: bytes) -> str:
 
 
 def reading_note(data: bytes) -> str:
-    """Return how a script is read if Python itself would refuse it; empty if it would not, or if nobody can read it."""
+    """Return how a script is read if Python would refuse it; empty if Python accepts it, or if it is unreadable."""
     if data.isascii():
         return ""
     try:

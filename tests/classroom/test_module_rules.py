@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,8 +20,8 @@ SOFTMAX, MASKS = "01_softmax", "04_masks"
 OLD = Rules(due=("2026-10-01",), late_penalty="10%/day", name="Attention")
 
 
-def run(course: Course, given: Rules, saved: SavedRules, **changes: object) -> RunRules:
-    return RunRules(course, given, Rules(), saved, **{"resume": True, **changes})  # type: ignore[arg-type]
+def run(course: Course, given: Rules, saved: SavedRules, **changes: Any) -> RunRules:
+    return RunRules(course, given, Rules(), saved, **{"resume": True, **changes})
 
 
 def old_folder(folder: Path, *modules: str, due: str = "") -> FileStore:

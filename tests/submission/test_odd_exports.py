@@ -12,14 +12,15 @@ from grader.classroom.marks import Marking
 from grader.course.course import Course
 from grader.submission.finder import find_submissions
 from grader.submission.found import FoundSubmissions
+from grader.submission.identity import Identity
 from tests.submission.odd_exports import ODD, ROSTER, Odd, write_odd
 
 
 def found_in(course: Course, folder: Path) -> tuple[FoundSubmissions, Accounting]:
     """Return what is found in a folder, and what becomes of the people."""
 
-    def resolve(who: object) -> str | None:
-        person = ROSTER.find(who)  # type: ignore[arg-type]
+    def resolve(who: Identity) -> str | None:
+        person = ROSTER.find(who)
         return person.id if person else None
 
     scratch = folder.parent / "scratch"

@@ -44,7 +44,7 @@ def classroom50(module_name: str, out: Path, as_json: bool) -> None:
     if course.is_bundle:
         raise click.UsageError("this is a student's bundle; an autograder needs the full course")
     if not SLUG.fullmatch(out.absolute().name):
-        raise click.UsageError(f"{out.name!r} is no name of an assignment: 2 to 39 small letters, digits or hyphens")
+        raise click.UsageError(f"{out.name!r} cannot name an assignment: use 2 to 39 small letters, digits or hyphens")
     click.echo("testing it on the solution ...", err=True)
     try:
         with new_folder(out) as folder:

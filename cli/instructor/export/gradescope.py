@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
+from cli.instructor.export.trial import try_on_solution
 from cli.ui.arguments import module_named, modules_here
 from cli.ui.class_files import NEW, json_option
 from cli.ui.here import course_here
@@ -66,13 +66,7 @@ def gradescope(
         raise click.UsageError("this is a student's bundle; an autograder needs the full course")
     data = make_autograder(course, Settings(module.name, minutes, GradescopeOptions(hidden, leaderboard)))
     if tried:
-        click.echo("testing it on the solution ...", err=True)
-        try:
-            try_autograder(data, course, module)
-        except AutograderError as error:
-            click.echo(f"attn: nothing was written: {error}", err=True)
-            click.echo("attn: if only this machine cannot run it, --no-try writes it without the test", err=True)
-            sys.exit(3)
+        try_on_solution(lambda: try_autograder(data, course, module), AutograderError)
     write_autograder(data, out)
     made: dict[str, Any] = {"module": module.name, "file": str(out), "bytes": len(data), "points": module.points}
     if as_json:

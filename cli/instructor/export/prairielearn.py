@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
+from cli.instructor.export.trial import try_on_solution
 from cli.ui.arguments import module_named, modules_here
 from cli.ui.class_files import NEW_FOLDER, json_option, new_folder
 from cli.ui.here import course_here
@@ -68,13 +68,7 @@ def prairielearn(
         raise click.UsageError("this is a student's bundle; an autograder needs the full course")
     files = question_files(course, Settings(module.name, minutes, hidden), image)
     if tried:
-        click.echo("testing it on the solution ...", err=True)
-        try:
-            try_question(files, course, module)
-        except QuestionError as error:
-            click.echo(f"attn: nothing was written: {error}", err=True)
-            click.echo("attn: if only this machine cannot run it, --no-try writes it without the test", err=True)
-            sys.exit(3)
+        try_on_solution(lambda: try_question(files, course, module), QuestionError)
     try:
         with new_folder(out) as folder:
             write_question(files, folder)
