@@ -57,8 +57,8 @@ def softmax(x, axis=-1):
 
 
 # %% keepdims_forgotten
-LIKELY = "the maximum and the sum lose the axis they were taken along (`keepdims` is missing)"
-HINT = "Print x.shape and x.max(axis=axis).shape. How does NumPy line up a (4, 4) array with a (4,) one?"
+LIKELY = "the sum, or the maximum, loses the axis it was taken along (`keepdims` is missing)"
+HINT = "Print x.shape and x.sum(axis=axis).shape. How does NumPy line up a (4, 4) array with a (4,) one?"
 
 
 def softmax(x, axis=-1):

@@ -874,7 +874,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% blocked_query_nan
-LIKELY = "a query whose keys are all blocked gives NaN: 0 divided by 0"
+LIKELY = "a query whose keys are all blocked gives NaN: minus infinity minus itself, or 0 divided by 0"
 HINT = "What is the sum of the exponentials when every key is blocked? Check for that case before you divide."
 
 

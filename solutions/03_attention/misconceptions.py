@@ -728,7 +728,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% blocked_row_nan
-LIKELY = "a row whose keys are all blocked gives NaN: 0 divided by 0"
+LIKELY = "a row whose keys are all blocked gives NaN: minus infinity minus itself, or 0 divided by 0"
 HINT = "What are the largest score and the sum of the exponentials when every key is blocked?"
 
 

@@ -217,7 +217,7 @@ REPLACE = {
 }
 
 # %% merge_without_transposing
-LIKELY = "the heads are reshaped before heads and tokens are swapped"
+LIKELY = "the heads are reshaped without swapping heads and tokens first"
 HINT = "Split and merge a tensor. Is it the same again? Swap tokens and heads before you flatten."
 
 
