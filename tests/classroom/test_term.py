@@ -84,10 +84,10 @@ def test_no_order_of_a_term_changes_a_mark(here: Here, tmp_path: Path, seed: int
 
 @pytest.mark.exhaustive
 @pytest.mark.usefixtures("both_built")
-@pytest.mark.parametrize("first", sampled([100, 200, 300], 3))  # all 300 with `make test-every`
+@pytest.mark.parametrize("first", sampled(range(100, 400, 50), 6))  # all 300 with `make test-every`
 def test_none_of_300_orders_changes_a_mark(here: Here, tmp_path: Path, first: int) -> None:
     executor = here(ReportsOnce())
-    for seed in range(first, first + 100):
+    for seed in range(first, first + 50):
         check_order(seed, tmp_path / str(seed), executor)
         shutil.rmtree(tmp_path / str(seed))
     assert executor.graded <= 18  # each submission once for each version of the other week that it was graded beside
