@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import pytest
 
+from grader.authoring.misconceptions import read_misconceptions
 from grader.authoring.proof import keep_proof, read_proof
 from grader.course.course import Course
 from grader.course.module import Module
-from tests.acceptance.salts import compared, differences, differences_from_proof, fixed_salts
+from tests.acceptance.salts import SEEN_BY_SOME, compared, differences, differences_from_proof, fixed_salts
 from tests.conftest import prove_once
 from tests.quick import EVERY_CASE, sampled
 
@@ -80,3 +81,16 @@ def test_outcomes_are_compared_by_submission_and_check() -> None:
         "c": {"ana": {"one": "passed", "two": "failed"}, "ben": {"one": "passed"}},
     }
     assert [str(one) for one in compared(found)] == ["ana: two: failed under a, c; passed under b"]
+
+
+def test_of_what_only_some_checks_see_one_must_fail_under_every_salt() -> None:
+    found = {"a": {"ana": {"one": "passed", "two": "failed"}}, "b": {"ana": {"one": "failed", "two": "passed"}}}
+    assert len(compared(found)) == 2
+    assert compared(found, ["ana"]) == []
+    found["c"] = {"ana": {"one": "passed", "two": "passed"}}
+    assert [str(one) for one in compared(found, ["ana"])] == ["ana: any check: failed under a, b; none failed under c"]
+
+
+def test_what_only_some_checks_see_is_a_misconception(course: Course) -> None:
+    for name, some in SEEN_BY_SOME.items():
+        assert some <= {way.name for way in read_misconceptions(course, course.module(name))}
