@@ -102,11 +102,20 @@ def _finding(
     hiding = [one for one in called if (one.way is None or one.also) and (one.weight == Weight.WRONG or not plain)]
     if {one.path for one in hiding} & prints.builds_on[path]:
         return None
-    # Its own mistake and the consequences of an earlier one together may look like a third, which is not there.
-    mixed = any(one.way and matcher.affects(one.way, path, deviation.side) for one in called)
-    names = (*(() if mixed else matcher.names(path, deviation)), None, None)
+    names = (*_names(path, deviation, matcher, [one.way for one in called if one.way]), None, None)
     shown = matcher.shown_by(names[0], path, deviation) if names[0] and names[1] is None else deviation
     return Finding(target, path, shown, names[0], names[1], _right_before(path, prints, matcher))
+
+
+def _names(path: str, deviation: Deviation, matcher: Matcher, earlier: Sequence[WrongWay]) -> tuple[WrongWay, ...]:
+    """Return the names of a function's own mistakes, beside those that what it calls has; none if they may be others.
+
+    Its own mistake and the consequences of an earlier one together may look like a third, which is not there.
+    """
+    if any(matcher.affects(way, path, deviation.side) for way in earlier):
+        return ()
+    names = matcher.names(path, deviation)
+    return names if len(names) != 1 or matcher.is_certain(names[0], path, deviation.side, earlier) else ()
 
 
 def _right_before(path: str, prints: Fingerprints, matcher: Matcher) -> tuple[str, ...]:

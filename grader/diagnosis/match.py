@@ -98,8 +98,8 @@ class Matcher:
     def names(self, path: str, deviation: Deviation) -> tuple[WrongWay, ...]:
         """Return the wrong way that a function behaves like, or those that it mixes; none if that is not clear.
 
-        One without any difference comes first, then those that explain everything together, then one with differences
-        that are not on this side, or only where the function raises.
+        One without any difference comes first, then one with none on this side, then those that explain everything
+        together, then one with differences only where the function raises.
         """
         doubts = {way.name: self._doubts(way, path, deviation) for way in chain(*self.prints.candidates(path))}
         found = [way for way in chain(*self.prints.candidates(path)) if doubts[way.name] is not None]
@@ -108,12 +108,15 @@ class Matcher:
         # One that raises where the function raises explains more than one that returns there, whatever the words.
         if found and (closer := self._only(path, self._raising_alike(path, deviation))):
             return closer
+        # One that is all of this side comes before several that only explain it together.
+        fitting = [way for way in found if self.follows(way, path, deviation.side)]
+        if whole := self._only(path, fitting):
+            return whole
         suspects, values = self._suspects(path, deviation.side), deviation.side == Side.VALUE
         if together := ways_together(deviation.probes, suspects, values=values):
             return together
         if found:
-            fitting = [way for way in found if self.follows(way, path, deviation.side)]
-            return self._only(path, fitting or found)
+            return () if fitting else self._only(path, found)
         return with_a_relative(deviation.probes, suspects) if values else ()
 
     def _raising_alike(self, path: str, deviation: Deviation) -> list[WrongWay]:
@@ -140,13 +143,25 @@ class Matcher:
 
     def follows(self, way: WrongWay, path: str, side: Side) -> bool:
         """Whether a function is wrong on this side only because of a wrong way that already has a name."""
-        return not any(
-            side in self.alike(number, way.behaves.get(number, 0)).wrong for number in self.prints.of_path(path)
-        )
+        return self._fits(way, self.prints.of_path(path), side)
+
+    def _fits(self, way: WrongWay, numbers: Iterable[int], side: Side) -> bool:
+        return not any(side in self.alike(number, way.behaves.get(number, 0)).wrong for number in numbers)
 
     def affects(self, way: WrongWay, path: str, side: Side) -> bool:
         """Whether a wrong way has consequences for a function on this side."""
         return any(side in sides for sides in self.prints.wrong_sides(way, path).values())
+
+    def is_certain(self, way: WrongWay, path: str, side: Side, earlier: Iterable[WrongWay]) -> bool:
+        """Whether no other wrong way fits where the consequences of earlier ones cannot be."""
+        mixed = {number for one in earlier for number in self.prints.wrong_sides(one, path)}
+        clear = [number for number in self.prints.of_path(path) if number not in mixed]
+        if not mixed:
+            return True
+        others = (
+            one for one in chain(*self.prints.candidates(path)) if one is not way and self.affects(one, path, side)
+        )
+        return not any(self._fits(one, clear, side) for one in others)
 
     def alike(self, number: int, place: int) -> Alike:
         """Compare the observed outcome of a probe with one of the known outcomes."""

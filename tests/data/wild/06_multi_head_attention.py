@@ -543,3 +543,33 @@ class MultiHeadAttention(nn.Module):
             scores = scores.masked_fill(mask == 0, -math.inf)
         w = torch.softmax(scores, -1)
         return self.out_proj(merge_heads(w @ v)), w
+
+
+# %% scale_of_embed_dim_and_no_refusal
+# The square root of embed_dim, all else right but for the refusal of other lengths, which PyTorch raises itself.
+# Expected: scale_of_the_whole_width
+
+
+class MultiHeadAttention(nn.Module):
+    def __init__(self, embed_dim, num_heads):
+        super().__init__()
+        if embed_dim % num_heads:
+            raise ValueError(f"{embed_dim} is no multiple of {num_heads}")
+        self.embed_dim, self.num_heads = embed_dim, num_heads
+        self.q_proj = nn.Linear(embed_dim, embed_dim)
+        self.k_proj = nn.Linear(embed_dim, embed_dim)
+        self.v_proj = nn.Linear(embed_dim, embed_dim)
+        self.out_proj = nn.Linear(embed_dim, embed_dim)
+
+    def forward(self, query, key=None, value=None, mask=None):
+        key = query if key is None else key
+        value = key if value is None else value
+        q, k, v = self.q_proj(query), self.k_proj(key), self.v_proj(value)
+        q, k, v = (split_heads(t, self.num_heads) for t in (q, k, v))
+        scores = q @ k.transpose(-2, -1) / math.sqrt(self.embed_dim)
+        if mask is None:
+            w = torch.softmax(scores, -1)
+        else:
+            blocked = (mask.unsqueeze(1) if mask.dim() == 3 else mask) == 0
+            w = torch.softmax(scores.masked_fill(blocked, -math.inf), -1).masked_fill(blocked, 0.0)
+        return self.out_proj(merge_heads(w @ v)), w
