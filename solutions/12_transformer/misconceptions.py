@@ -847,9 +847,7 @@ REPLACE = {
 LIKELY = "a temperature of 0 or less is used like any other"
 HINT = "Try a temperature of 0, and one of -1. What happens, and what should happen?"
 VALUES_RIGHT = True
-REPLACE = {
-    ('if temperature <= 0:\n    raise ValueError(f"the temperature must be above 0, not {temperature}")'): ""
-}
+REPLACE = {('if temperature <= 0:\n    raise ValueError(f"the temperature must be above 0, not {temperature}")'): ""}
 
 # %% sample_zero_takes_the_best
 LIKELY = "a temperature of 0 gives the most likely token, and one below 0 is used like any other"
