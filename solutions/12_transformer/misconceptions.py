@@ -76,6 +76,18 @@ LIKELY = "the weight starts at 0, so a new norm gives zeros"
 HINT = "What should a new norm do to a token of the right size?"
 REPLACE = {"self.weight = nn.Parameter(torch.ones(dim))": "self.weight = nn.Parameter(torch.zeros(dim))"}
 
+# %% norm_with_bias
+LIKELY = "the norm has a bias"
+HINT = "Print dict(RMSNorm(4).named_parameters()). Which of them are in the formula?"
+REPLACE = {
+    "self.weight = nn.Parameter(torch.ones(dim))": (
+        "self.weight = nn.Parameter(torch.ones(dim))\nself.bias = nn.Parameter(torch.zeros(dim))"
+    ),
+    "return x * torch.rsqrt(mean_square + self.eps) * self.weight": (
+        "return x * torch.rsqrt(mean_square + self.eps) * self.weight + self.bias"
+    ),
+}
+
 # %% norm_weight_is_no_parameter
 LIKELY = "the weight is a plain tensor, so it is never learnt or loaded"
 HINT = "What does list(RMSNorm(4).parameters()) give?"
@@ -256,6 +268,16 @@ REPLACE = {
     )
 }
 
+# %% block_norms_overwrite_the_stream
+LIKELY = "each half is added to its normalised input, so the stream itself is normalised"
+HINT = "What should the block return if both halves compute 0? Try it, and look at what each half is added to."
+REPLACE = {
+    "attended, _ = self.attention(self.norm1(x), mask=mask)": (
+        "x = self.norm1(x)\nattended, _ = self.attention(x, mask=mask)"
+    ),
+    "return x + self.feed_forward(self.norm2(x))": "x = self.norm2(x)\nreturn x + self.feed_forward(x)",
+}
+
 # %% block_changes_its_input
 LIKELY = "the tokens of the caller are changed"
 HINT = "x += y changes the tensor that was passed in. x = x + y makes a new one."
@@ -410,6 +432,17 @@ REPLACE = {
         "if length > self.context_length:\n"
         '    raise ValueError(f"{length} tokens do not fit into a context of {self.context_length}")'
     ): ("if length > self.context_length:\n    ids = ids[:, -self.context_length :]\n    length = self.context_length")
+}
+
+# %% model_leaves_the_length_to_the_embedding
+LIKELY = "a text that is too long reaches the position embedding, which raises an IndexError of its own"
+HINT = "Try nine tokens and a context of eight. Which exception should it be, and what must its message name?"
+VALUES_RIGHT = True
+REPLACE = {
+    (
+        "if length > self.context_length:\n"
+        '    raise ValueError(f"{length} tokens do not fit into a context of {self.context_length}")'
+    ): ""
 }
 
 # %% model_refuses_a_full_context
@@ -807,6 +840,22 @@ VALUES_RIGHT = True
 REPLACE = {
     ('if temperature <= 0:\n    raise ValueError(f"the temperature must be above 0, not {temperature}")'): (
         "if temperature <= 0:\n    return logits.argmax(dim=-1)"
+    )
+}
+
+# %% sample_uses_any_temperature
+LIKELY = "a temperature of 0 or less is used like any other"
+HINT = "Try a temperature of 0, and one of -1. What happens, and what should happen?"
+VALUES_RIGHT = True
+REPLACE = {('if temperature <= 0:\n    raise ValueError(f"the temperature must be above 0, not {temperature}")'): ""}
+
+# %% sample_zero_takes_the_best
+LIKELY = "a temperature of 0 gives the most likely token, and one below 0 is used like any other"
+HINT = "Try a temperature of -1: which tokens become likelier? The docstring says what happens at 0 or less."
+VALUES_RIGHT = True
+REPLACE = {
+    ('if temperature <= 0:\n    raise ValueError(f"the temperature must be above 0, not {temperature}")'): (
+        "if temperature == 0:\n    return logits.argmax(dim=-1)"
     )
 }
 

@@ -131,6 +131,20 @@ def sample_next(logits, temperature=1.0, top_k=None, top_p=None, generator=None)
     return order.gather(-1, torch.multinomial(p, 1, generator=generator)).flatten()
 
 
+# %% sample_zero_takes_the_best small_number
+
+
+def sample_next(logits, temperature=1.0, top_k=None, top_p=None, generator=None):
+    logits = logits / (temperature + 1e-9)
+    if top_k is not None:
+        best = logits.topk(min(top_k, logits.shape[-1]), dim=-1)
+        logits = torch.full_like(logits, -math.inf).scatter(-1, best.indices, best.values)
+    p, order = logits.softmax(-1).sort(-1, descending=True)
+    if top_p is not None:
+        p = p.masked_fill(p.cumsum(-1) - p >= top_p, 0)
+    return order.gather(-1, torch.multinomial(p, 1, generator=generator))[:, 0]
+
+
 # %% generate_crops_the_wrong_end names
 
 

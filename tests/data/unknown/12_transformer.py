@@ -77,6 +77,20 @@ def get_batch(data, batch_size, context_length, generator):
     return pieces[:, :-1], pieces[:, 1:]
 
 
+# %% sample_takes_zero_as_one
+
+
+def sample_next(logits, temperature=1.0, top_k=None, top_p=None, generator=None):
+    logits = logits / (temperature or 1.0)
+    if top_k is not None:
+        best = logits.topk(min(top_k, logits.shape[-1]), dim=-1)
+        logits = torch.full_like(logits, -math.inf).scatter(-1, best.indices, best.values)
+    p, order = logits.softmax(-1).sort(-1, descending=True)
+    if top_p is not None:
+        p = p.masked_fill(p.cumsum(-1) - p >= top_p, 0)
+    return order.gather(-1, torch.multinomial(p, 1, generator=generator))[:, 0]
+
+
 # %% generate_writes_each_token_twice
 
 

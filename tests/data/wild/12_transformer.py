@@ -57,7 +57,7 @@ class RMSNorm(nn.Module):
 
 # %% with_a_bias
 # A weight and a bias, as layer norm has them.
-# Expected: no name: there is none yet
+# Expected: norm_with_bias
 
 
 class RMSNorm(nn.Module):
@@ -133,7 +133,7 @@ class TransformerBlock(TransformerBlock):
 
 # %% norm_overwrites_x
 # x = norm1(x), and then x + attention(x).
-# Expected: no name: there is none yet for both halves at once
+# Expected: block_norms_overwrite_the_stream
 
 
 class TransformerBlock(TransformerBlock):
@@ -171,7 +171,7 @@ class TransformerBlock(TransformerBlock):
 
 # %% length_not_checked
 # Nothing is said about a text that is too long: the embedding raises its own IndexError.
-# Expected: no name: there is none yet
+# Expected: model_leaves_the_length_to_the_embedding
 
 
 class GPT(GPT):
@@ -332,7 +332,7 @@ def sample_next(logits, temperature=1.0, top_k=None, top_p=None, generator=None)
 
 # %% temperature_not_checked
 # Divides by the temperature, whatever it is.
-# Expected: no name: there is none yet
+# Expected: sample_uses_any_temperature
 
 
 def sample_next(logits, temperature=1.0, top_k=None, top_p=None, generator=None):
