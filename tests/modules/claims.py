@@ -19,6 +19,7 @@ def _share(*scores: float) -> np.ndarray:
 
 
 QUERY = _of(2, 1)
+_BANK = _of(0, 2, 2)  # how well bank matches she, river and itself
 _MIXED = _of(2, -1, 1)
 _LOW = _of(-3, 1)
 _TOKEN = _of(3, 4, 0, 0)
@@ -42,7 +43,16 @@ CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
         "the weights are .25 and .75": _share(0, np.log(3)),
         "$1 / (1 + e^{-2})$, which is .8808": [1, 1, -2, _share(2, 0)[0]],
         "the weight is .7311": _share(1, 0)[:1],
+        "| 1 | 7.3891 | 7.3891 | 15.7781 |": [*np.exp(_BANK), np.exp(_BANK).sum()],
+        "| .0634 | .4683 | .4683 | 1 |": [*_share(*_BANK), 1],
+        "47 % *river*, 47 % of what it was before, and 6 % *she*": 100 * _share(*_BANK)[::-1],
+        "$\\ln 9 = 2.1972$ and the score is 4.1972": [9, np.log(9), 2 + np.log(9)],
         # the page before the first lesson
+        ".5 · (1, 1) + .5 · (2, 0) = (1.5, .5)": [0.5, 1, 1, 0.5, 2, 0, *(_of(1, 1) + _of(2, 0)) / 2],
+        "(1, 1) has the products 0 with *she*, 2 with *river*, 2 with *money*, and 2 with itself": [
+            *(1, 1),
+            *(_of(1, 1) @ word for word in (_of(0, 0), _of(2, 0), _of(0, 2), _of(1, 1))),
+        ],
         "1 · 3 + 2 · 4 = 11": [1, 3, 2, 4, _of(1, 2) @ _of(3, 4)],
         "about .05": np.exp([-3]),
         "a hundred steps keep 0.9^100": [0.9, 100],
