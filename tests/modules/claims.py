@@ -20,6 +20,7 @@ def _share(*scores: float) -> np.ndarray:
 
 QUERY = _of(2, 1)
 _BANK = _of(0, 2, 2)  # how well bank matches she, river and itself
+_BANKS = np.array([[2, 0], [0, 2], [1, 1]])  # water and money in river, money and bank
 _MIXED = _of(2, -1, 1)
 _LOW = _of(-3, 1)
 _TOKEN = _of(3, 4, 0, 0)
@@ -66,6 +67,16 @@ CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
     "02_loop_attention": {
         "goes from .73 at width 1 to nearly 1 at width 64": [_share(1, 0)[0], 1, _share(8, 0)[0].round(2), 64],
         "the weights are .7311 and .2689": _share(1, 0),
+        "for *river* it is 1 · 2 + 1 · 0 = 2": [1, 2, 1, 0, _of(1, 1) @ _of(2, 0)],
+        "gave .0634, .4683 and .4683": _share(*_BANK),
+        "It stays (1, 1). All its scores are 2": [*_share(2, 2, 2) @ _BANKS, *(_BANKS @ _of(1, 1))[:1]],
+        "128 wide, so each score needs 128 multiply-adds, and 128 more to mix the values: 10 million million": [
+            *(12288 / 96, 128, 128),
+            96 * 96 * 2048**2 * 2 * 128 / 1e12,
+        ],
+        "$e^{1 / \\sqrt 2} = 2.0281$": [1, 2, np.exp(1 / np.sqrt(2))],
+        ".382 / .236 = 1.6186": [0.382, 0.236, 0.382 / 0.236],
+        "divided by 2.08": [1 / np.log(0.382 / 0.236)],
         "would be 0 and .125, and the weight .5312": [0, 8 / 64, _share(8 / 64, 0)[0]],
         "the weights of *cat* would sum to 1.1271, and those of *on* to .8997": weights(K, Q).sum(axis=0)[[1, 3]],
         "The output is 12.6894": [_share(1, 0) @ _of(10, 20)],
@@ -74,6 +85,14 @@ CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
         "*cat* gives .2442 to *sat*": weights(Q, K)[1, 2:3],
     },
     "03_attention": {
+        "takes .6728 from *river* instead of .4458, and becomes (1.5093, .1636)": [
+            _share(0, np.sqrt(2), 0)[1],
+            _share(0, np.sqrt(2), np.sqrt(2))[1],
+            *(_share(0, np.sqrt(2), 0) @ np.array([[0, 0], [2, 0], [1, 1]])),
+        ],
+        "| 0 | 0 | .1636 |": [0, 0, _share(0, np.sqrt(2), 0)[0]],
+        "| 2 | 1.4142 | .6728 |": [2, 2 / np.sqrt(2), _share(0, np.sqrt(2), 0)[1]],
+        "14 · 14 = 196 patches. Each is a list of 16 · 16 · 3 = 768": [14, 224 / 16, 14 * 14, 16, 16, 3, 16 * 16 * 3],
         "| 48 | 8 | 500 | 96 million |": [48, 8, 500, 48 * 8 * 500**2 / 1e6],
         "196 patches and a class token": [(224 / 16) ** 2],
         "(1, 1) is the mean with the weights .5, .25 and .25": [*_of(0.5, 0.25, 0.25) @ _CORNERS, 0.5, 0.25, 0.25],
@@ -82,6 +101,10 @@ CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
         "until that key gets 98 % of the weight": [100 * weights(10 * np.eye(4), np.eye(4))[0, 0]],
     },
     "04_masks": {
+        ": 15 for five tokens": [np.tri(5).sum()],
+        "table of 8 by 8 into blocks of 2 by 2. Of the 16 blocks, 6 are above the diagonal": [
+            *(8, 8, 2, 2, 4 * 4, np.triu(np.ones((4, 4)), 1).sum()),
+        ],
         "1 + 2 + 3 + 4 = 10 links are allowed, and 6 of 16 are blocked": [1, 2, 3, 4, np.tri(4).sum(), 6, 4 * 4],
         "the weights are .4683, .4683 and .0634": _share(2, 2, 0),
     },
