@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from tests.modules.formulas import SCORES, K, Q, softmax, weights
+from tests.modules.formulas import SCORES, K, Q, V, softmax, weights
 
 
 def _of(*values: float) -> np.ndarray:
@@ -16,6 +16,11 @@ def _of(*values: float) -> np.ndarray:
 def _share(*scores: float) -> np.ndarray:
     """The softmax of some scores."""
     return softmax(_of(*scores) - max(scores))
+
+
+def _nudged(more: float) -> float:
+    """The second entry of the output of The, if the scaled score of cat were larger."""
+    return float(_share(*(SCORES / 2 + _of(0, more, 0, 0, 0))) @ V[:, 1])
 
 
 QUERY = _of(2, 1)
@@ -109,6 +114,12 @@ CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
         "the weights are .4683, .4683 and .0634": _share(2, 2, 0),
     },
     "05_torch_attention": {
+        "by .1, and compute everything again: .4313. That is .0178 more, or .178 for each": [
+            *(0.1, _nudged(0.1), _nudged(0.1) - _nudged(0), (_nudged(0.1) - _nudged(0)) / 0.1),
+        ],
+        "by .01 only: .00175 more, or .175 for each": [
+            *(0.01, _nudged(0.01) - _nudged(0), (_nudged(0.01) - _nudged(0)) / 0.01),
+        ],
         "rises from .5 to 1. Its slope falls from .25": [0.5, _share(16, 0)[0].round(4), _share(0, 0).prod()],
         "the typical score is 22.63, and the typical difference of *two* scores is 32": [
             np.sqrt(512),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
@@ -141,6 +142,15 @@ def test_the_slopes_are_those_of_the_formula() -> None:
             moved[0, entry] += sign * h
             ends.append(float((weights(moved, K) @ V)[0, 1]))
         assert (ends[0] - ends[1]) / (2 * h) == pytest.approx(BY_QUERY[entry], abs=1e-8)
+
+
+def test_the_first_lines_of_torch_print_the_gradient_by_hand(lesson: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code = lesson.partition("```python\n")[2].partition("```")[0]
+    exec("import torch\n" + code, {})
+    printed = [float(found) for found in re.findall(r"-?\d\.\d+", capsys.readouterr().out)]
+    told = [float(found) for found in code.rpartition("#")[2].split(",")]
+    assert told == pytest.approx(printed, abs=5e-5)
+    assert told == pytest.approx(BY_SCORES, abs=5e-5)
 
 
 def test_the_tables_of_dropout_and_of_slopes_are_computed(lesson: str) -> None:
