@@ -140,6 +140,11 @@ CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
     "06_multi_head_attention": {
         "are .37 for The and sat in head 0": [weights(Q[:, :2], K[:, :2])[1].max(), 0],
         "and .27 for The and on in head 1": [weights(Q[:, 2:], K[:, 2:])[1].max(), 1],
+        "make 39 billion weights: 155 GB in float32. For 32 texts it is 4.9 TB": [
+            *(96 * 96 * 2048**2 / 1e9, 4 * 96 * 96 * 2048**2 / 1e9, 32, 32),
+            32 * 4 * 96 * 96 * 2048**2 / 1e12,
+        ],
+        "the memory of 62 GPUs of 80 GB": [32 * 4 * 96 * 96 * 2048**2 / 80e9, 80],
         "7 = 1 · 4 + 3": [1 * 4 + 3, 7 // 4, 4, 7 % 4],
         "Four layers of 8 · 8 + 8 are 288 parameters": [8, 8, 8, 4 * (8 * 8 + 8)],
         "For a width of 512, the projections are the larger part up to 1024": [512, 8 * 512**2 / (4 * 512)],

@@ -14,6 +14,7 @@ import torch
 
 from grader.course.course import Course
 from grader.course.module import Module
+from tests.conftest import ROOT
 from tests.modules.lessons import TOKENS, K, Q, V, row, softmax, unclaimed, weights
 
 HALVES = [slice(0, 2), slice(2, 4)]
@@ -47,6 +48,13 @@ def wrongly_scaled() -> np.ndarray:
     return softmax(Q[0, :2] @ K[:, :2].T / 2)
 
 
+def bank_looks() -> dict[str, np.ndarray]:
+    """The weights of bank over river, money and itself, with one head and with one for each feature."""
+    words = np.array([[2, 0], [0, 2], [1, 1]])
+    heads = {"one head": words, "head 0": words[:, :1], "head 1": words[:, 1:]}
+    return {name: weights(seen[2:], seen)[0] for name, seen in heads.items()}
+
+
 def numbers() -> Iterable[float]:
     """Every number of the lesson, from the formula."""
     yield from K.ravel()
@@ -56,6 +64,9 @@ def numbers() -> Iterable[float]:
             yield from cells
         yield from of_a_head(h, np.tri(5))[1]
     yield from merged()[0]
+    for shares in bank_looks().values():
+        yield from shares
+    yield bank_looks()["head 0"] @ [2, 0, 1]
     yield from (weights(Q, K) @ V)[0]
     yield from wrongly_scaled()
     yield 1 / 5  # a head that cannot tell five keys apart
@@ -92,6 +103,23 @@ def test_the_table_of_halves(lesson: str) -> None:
             " ".join(f"{x:g}".replace("0.", ".") for x in table[i, half]) for table in (Q, K, V) for half in HALVES
         ]
         assert f"| {token} | {' | '.join(cells)} |" in lesson
+
+
+def test_two_heads_give_bank_what_one_head_cannot(lesson: str) -> None:
+    looks = bank_looks()
+    assert looks["one head"] @ [[2, 0], [0, 2], [1, 1]] == pytest.approx([1, 1])
+    assert f"| one head: weight | {row(looks['one head'])} | 1, 1 |" in lesson
+    for head, feature in (("head 0", [2, 0, 1]), ("head 1", [0, 2, 1])):
+        assert f"| {head}: weight | {row(looks[head])} | {looks[head] @ feature:.4f} |" in lesson
+        assert f"score | {' | '.join(map(str, feature))} | |" in lesson
+    assert "the heads say (1.5752, 1.5752)" in lesson
+
+
+def test_the_head_of_the_small_gpt_is_the_measured_one(lesson: str) -> None:
+    measured = " ".join((ROOT / "docs/gpt.md").read_text().split())
+    for page in (" ".join(lesson.split()), measured):
+        assert "character before" in page
+        assert re.search(r"more than three quarters.*21 of 25|21 of 25.*more than three quarters", page)
 
 
 @pytest.mark.parametrize("h", [0, 1])
