@@ -25,6 +25,7 @@ def _nudged(more: float) -> float:
 
 QUERY = _of(2, 1)
 _BANK = _of(0, 2, 2)  # how well bank matches she, river and itself
+_RIVER = _share(*_BANK / np.sqrt(2)) @ np.array([[0, 0], [2, 0], [1, 1]])  # bank by the river, in module 02
 _BANKS = np.array([[2, 0], [0, 2], [1, 1]])  # water and money in river, money and bank
 _MIXED = _of(2, -1, 1)
 _LOW = _of(-3, 1)
@@ -95,6 +96,7 @@ CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
             _share(0, np.sqrt(2), np.sqrt(2))[1],
             *(_share(0, np.sqrt(2), 0) @ np.array([[0, 0], [2, 0], [1, 1]])),
         ],
+        "The last rows are (1.3374, .4458) and (.4458, 1.3374)": [*_RIVER, *_RIVER[::-1]],
         "| 0 | 0 | .1636 |": [0, 0, _share(0, np.sqrt(2), 0)[0]],
         "| 2 | 1.4142 | .6728 |": [2, 2 / np.sqrt(2), _share(0, np.sqrt(2), 0)[1]],
         "14 · 14 = 196 patches. Each is a list of 16 · 16 · 3 = 768": [14, 224 / 16, 14 * 14, 16, 16, 3, 16 * 16 * 3],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import runpy
 from collections.abc import Iterable
@@ -162,6 +163,17 @@ def test_the_matrices_make_bank_a_question_and_no_clue(course: Course) -> None:
         line = next(line for line in lesson.splitlines() if line.startswith(f"| {name} | {' | '.join(plain)} |"))
         assert line.endswith(f"| {row([weight])} |")
     assert "-1 & -1" in lesson
+
+
+def test_the_batch_of_two_banks(course: Course) -> None:
+    module = course.module("03_attention")
+    told = re.search(r"`B = np\.array\((.+?)\)`", module.lesson.read_text())
+    assert told is not None
+    batch = np.array(json.loads(told[1]))
+    attention = runpy.run_path(str(course.solution(module)))["scaled_dot_product_attention"]
+    output = attention(batch, batch, batch)[0]
+    assert output.shape == (2, 3, 2)
+    assert output[:, 2].round(4).tolist() == [[1.3374, 0.4458], [0.4458, 1.3374]]
 
 
 def test_the_costs_of_the_steps(course: Course) -> None:
