@@ -122,6 +122,8 @@ CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
         "by .01 only: .00175 more, or .175 for each": [
             *(0.01, _nudged(0.01) - _nudged(0), (_nudged(0.01) - _nudged(0)) / 0.01),
         ],
+        "In float16, 1 + .0001 is 1 again": [16, 1, 0.0001, float(np.float16(1) + np.float16(0.0001))],
+        "a gradient below 3e−8 becomes 0": [2.0**-25 * 1e8, -8, float(np.float16(2.9e-8))],
         "rises from .5 to 1. Its slope falls from .25": [0.5, _share(16, 0)[0].round(4), _share(0, 0).prod()],
         "the typical score is 22.63, and the typical difference of *two* scores is 32": [
             np.sqrt(512),
