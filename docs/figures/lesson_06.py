@@ -6,8 +6,8 @@ import numpy as np
 
 from docs.figures.charts import bars, heat_map, short
 from docs.figures.drawing import Drawing
+from tests.modules.formulas import bank_looks
 from tests.modules.lessons import TOKENS, K, Q, weights
-from tests.modules.test_lesson_multi_head_attention import bank_looks
 
 X = np.array([[0, 1, 2, 3], [10, 11, 12, 13]])
 

@@ -15,6 +15,7 @@ import torch
 from grader.course.course import Course
 from grader.course.module import Module
 from tests.conftest import ROOT
+from tests.modules.formulas import bank_looks
 from tests.modules.lessons import TOKENS, K, Q, V, row, softmax, unclaimed, weights
 
 HALVES = [slice(0, 2), slice(2, 4)]
@@ -48,13 +49,6 @@ def wrongly_scaled() -> np.ndarray:
     return softmax(Q[0, :2] @ K[:, :2].T / 2)
 
 
-def bank_looks() -> dict[str, np.ndarray]:
-    """The weights of bank over river, money and itself, with one head and with one for each feature."""
-    words = np.array([[2, 0], [0, 2], [1, 1]])
-    heads = {"one head": words, "head 0": words[:, :1], "head 1": words[:, 1:]}
-    return {name: weights(seen[2:], seen)[0] for name, seen in heads.items()}
-
-
 def numbers() -> Iterable[float]:
     """Every number of the lesson, from the formula."""
     yield from K.ravel()
@@ -66,7 +60,7 @@ def numbers() -> Iterable[float]:
     yield from merged()[0]
     for shares in bank_looks().values():
         yield from shares
-    yield bank_looks()["head 0"] @ [2, 0, 1]
+    yield float(bank_looks()["head 0"] @ [2, 0, 1])
     yield from (weights(Q, K) @ V)[0]
     yield from wrongly_scaled()
     yield 1 / 5  # a head that cannot tell five keys apart
