@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from docs.figures.charts import Axes, box, plot
+from docs.figures.charts import Axes, box, heat_map, plot
 from docs.figures.drawing import Drawing
+from tests.modules.lessons import TOKENS, K, Q, weights
+from tests.modules.test_lesson_torch_attention import learning
 
 
 def backward() -> str:
@@ -65,4 +67,16 @@ def saturation() -> str:
     return d.svg()
 
 
-FIGURES = {"backward": backward, "saturation": saturation}
+def look_back() -> str:
+    """The map of the sentence before and after it has learned to look at the token before."""
+    d = Drawing(660, 260, "A map before training, and a trained one")
+    done = learning()
+    heat_map(d, 60, 70, weights(Q, K), TOKENS, TOKENS, title="before training", largest=1)
+    heat_map(d, 400, 70, weights(done.q, done.k), (), TOKENS, title="after 200 steps", largest=1)
+    d.line([(300, 145), (390, 145)], "line-b", arrow=True)
+    d.text(345, 132, "training", "dim", size=12)
+    d.text(330, 245, "each token learns to look at the one before it", "dim", size=13)
+    return d.svg()
+
+
+FIGURES = {"look-back": look_back, "backward": backward, "saturation": saturation}

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from docs.figures.charts import heat_map, short
+from docs.figures.charts import bars, heat_map, short
 from docs.figures.drawing import Drawing
+from tests.modules.formulas import bank_looks
 from tests.modules.lessons import TOKENS, K, Q, weights
 
 X = np.array([[0, 1, 2, 3], [10, 11, 12, 13]])
@@ -53,4 +54,14 @@ def two_heads() -> str:
     return d.svg()
 
 
-FIGURES = {"split": split, "two-heads": two_heads}
+def bank_heads() -> str:
+    """What bank takes from river and from money, with one head and with two."""
+    d = Drawing(680, 220, "One head cannot choose, two heads find both")
+    titles = {"one head": "c", "head 0: water": "a", "head 1: money": "b"}
+    for number, ((title, css), share) in enumerate(zip(titles.items(), bank_looks().values(), strict=True)):
+        names = ("river", "money", "bank")
+        bars(d, 40 + 220 * number, 186, share, names, unit=200, step=56, decimals=2, css=css, title=title)
+    return d.svg()
+
+
+FIGURES = {"bank-heads": bank_heads, "split": split, "two-heads": two_heads}

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from tests.modules.formulas import SCORES, K, Q, softmax, weights
+from tests.modules.formulas import SCORES, K, Q, V, softmax, weights
 
 
 def _of(*values: float) -> np.ndarray:
@@ -18,7 +18,15 @@ def _share(*scores: float) -> np.ndarray:
     return softmax(_of(*scores) - max(scores))
 
 
+def _nudged(more: float) -> float:
+    """The second entry of the output of The, if the scaled score of cat were larger."""
+    return float(_share(*(SCORES / 2 + _of(0, more, 0, 0, 0))) @ V[:, 1])
+
+
 QUERY = _of(2, 1)
+_BANK = _of(0, 2, 2)  # how well bank matches she, river and itself
+_RIVER = _share(*_BANK / np.sqrt(2)) @ np.array([[0, 0], [2, 0], [1, 1]])  # bank by the river, in module 02
+_BANKS = np.array([[2, 0], [0, 2], [1, 1]])  # water and money in river, money and bank
 _MIXED = _of(2, -1, 1)
 _LOW = _of(-3, 1)
 _TOKEN = _of(3, 4, 0, 0)
@@ -42,7 +50,16 @@ CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
         "the weights are .25 and .75": _share(0, np.log(3)),
         "$1 / (1 + e^{-2})$, which is .8808": [1, 1, -2, _share(2, 0)[0]],
         "the weight is .7311": _share(1, 0)[:1],
+        "| 1 | 7.3891 | 7.3891 | 15.7781 |": [*np.exp(_BANK), np.exp(_BANK).sum()],
+        "| .0634 | .4683 | .4683 | 1 |": [*_share(*_BANK), 1],
+        "47 % *river*, 47 % of what it was before, and 6 % *she*": 100 * _share(*_BANK)[::-1],
+        "$\\ln 9 = 2.1972$ and the score is 4.1972": [9, np.log(9), 2 + np.log(9)],
         # the page before the first lesson
+        ".5 · (1, 1) + .5 · (2, 0) = (1.5, .5)": [0.5, 1, 1, 0.5, 2, 0, *(_of(1, 1) + _of(2, 0)) / 2],
+        "(1, 1) has the products 0 with *she*, 2 with *river*, 2 with *money*, and 2 with itself": [
+            *(1, 1),
+            *(_of(1, 1) @ word for word in (_of(0, 0), _of(2, 0), _of(0, 2), _of(1, 1))),
+        ],
         "1 · 3 + 2 · 4 = 11": [1, 3, 2, 4, _of(1, 2) @ _of(3, 4)],
         "about .05": np.exp([-3]),
         "a hundred steps keep 0.9^100": [0.9, 100],
@@ -56,6 +73,16 @@ CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
     "02_loop_attention": {
         "goes from .73 at width 1 to nearly 1 at width 64": [_share(1, 0)[0], 1, _share(8, 0)[0].round(2), 64],
         "the weights are .7311 and .2689": _share(1, 0),
+        "for *river* it is 1 · 2 + 1 · 0 = 2": [1, 2, 1, 0, _of(1, 1) @ _of(2, 0)],
+        "gave .0634, .4683 and .4683": _share(*_BANK),
+        "It stays (1, 1). All its scores are 2": [*_share(2, 2, 2) @ _BANKS, *(_BANKS @ _of(1, 1))[:1]],
+        "128 wide, so each score needs 128 multiply-adds, and 128 more to mix the values: 10 million million": [
+            *(12288 / 96, 128, 128),
+            96 * 96 * 2048**2 * 2 * 128 / 1e12,
+        ],
+        "$e^{1 / \\sqrt 2} = 2.0281$": [1, 2, np.exp(1 / np.sqrt(2))],
+        ".382 / .236 = 1.6186": [0.382, 0.236, 0.382 / 0.236],
+        "divided by 2.08": [1 / np.log(0.382 / 0.236)],
         "would be 0 and .125, and the weight .5312": [0, 8 / 64, _share(8 / 64, 0)[0]],
         "the weights of *cat* would sum to 1.1271, and those of *on* to .8997": weights(K, Q).sum(axis=0)[[1, 3]],
         "The output is 12.6894": [_share(1, 0) @ _of(10, 20)],
@@ -64,6 +91,15 @@ CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
         "*cat* gives .2442 to *sat*": weights(Q, K)[1, 2:3],
     },
     "03_attention": {
+        "takes .6728 from *river* instead of .4458, and becomes (1.5093, .1636)": [
+            _share(0, np.sqrt(2), 0)[1],
+            _share(0, np.sqrt(2), np.sqrt(2))[1],
+            *(_share(0, np.sqrt(2), 0) @ np.array([[0, 0], [2, 0], [1, 1]])),
+        ],
+        "The last rows are (1.3374, .4458) and (.4458, 1.3374)": [*_RIVER, *_RIVER[::-1]],
+        "| 0 | 0 | .1636 |": [0, 0, _share(0, np.sqrt(2), 0)[0]],
+        "| 2 | 1.4142 | .6728 |": [2, 2 / np.sqrt(2), _share(0, np.sqrt(2), 0)[1]],
+        "14 · 14 = 196 patches. Each is a list of 16 · 16 · 3 = 768": [14, 224 / 16, 14 * 14, 16, 16, 3, 16 * 16 * 3],
         "| 48 | 8 | 500 | 96 million |": [48, 8, 500, 48 * 8 * 500**2 / 1e6],
         "196 patches and a class token": [(224 / 16) ** 2],
         "(1, 1) is the mean with the weights .5, .25 and .25": [*_of(0.5, 0.25, 0.25) @ _CORNERS, 0.5, 0.25, 0.25],
@@ -72,10 +108,22 @@ CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
         "until that key gets 98 % of the weight": [100 * weights(10 * np.eye(4), np.eye(4))[0, 0]],
     },
     "04_masks": {
+        ": 15 for five tokens": [np.tri(5).sum()],
+        "table of 8 by 8 into blocks of 2 by 2. Of the 16 blocks, 6 are above the diagonal": [
+            *(8, 8, 2, 2, 4 * 4, np.triu(np.ones((4, 4)), 1).sum()),
+        ],
         "1 + 2 + 3 + 4 = 10 links are allowed, and 6 of 16 are blocked": [1, 2, 3, 4, np.tri(4).sum(), 6, 4 * 4],
         "the weights are .4683, .4683 and .0634": _share(2, 2, 0),
     },
     "05_torch_attention": {
+        "by .1, and compute everything again: .4313. That is .0178 more, or .178 for each": [
+            *(0.1, _nudged(0.1), _nudged(0.1) - _nudged(0), (_nudged(0.1) - _nudged(0)) / 0.1),
+        ],
+        "by .01 only: .00175 more, or .175 for each": [
+            *(0.01, _nudged(0.01) - _nudged(0), (_nudged(0.01) - _nudged(0)) / 0.01),
+        ],
+        "In float16, 1 + .0001 is 1 again": [16, 1, 0.0001, float(np.float16(1) + np.float16(0.0001))],
+        "a gradient below 3e−8 becomes 0": [2.0**-25 * 1e8, -8, float(np.float16(2.9e-8))],
         "rises from .5 to 1. Its slope falls from .25": [0.5, _share(16, 0)[0].round(4), _share(0, 0).prod()],
         "the typical score is 22.63, and the typical difference of *two* scores is 32": [
             np.sqrt(512),
@@ -96,6 +144,11 @@ CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
     "06_multi_head_attention": {
         "are .37 for The and sat in head 0": [weights(Q[:, :2], K[:, :2])[1].max(), 0],
         "and .27 for The and on in head 1": [weights(Q[:, 2:], K[:, 2:])[1].max(), 1],
+        "make 39 billion weights: 155 GB in float32. For 32 texts it is 4.9 TB": [
+            *(96 * 96 * 2048**2 / 1e9, 4 * 96 * 96 * 2048**2 / 1e9, 32, 32),
+            32 * 4 * 96 * 96 * 2048**2 / 1e12,
+        ],
+        "the memory of 62 GPUs of 80 GB": [32 * 4 * 96 * 96 * 2048**2 / 80e9, 80],
         "7 = 1 · 4 + 3": [1 * 4 + 3, 7 // 4, 4, 7 % 4],
         "Four layers of 8 · 8 + 8 are 288 parameters": [8, 8, 8, 4 * (8 * 8 + 8)],
         "For a width of 512, the projections are the larger part up to 1024": [512, 8 * 512**2 / (4 * 512)],

@@ -20,3 +20,10 @@ def weights(q: np.ndarray, k: np.ndarray, allowed: np.ndarray | None = None) -> 
     """Attention weights from the formula, over the allowed keys of each query."""
     exps = np.exp(q @ k.T / np.sqrt(k.shape[1])) * (1 if allowed is None else allowed)
     return np.asarray(exps / exps.sum(axis=1, keepdims=True))
+
+
+def bank_looks() -> dict[str, np.ndarray]:
+    """The weights of bank over river, money and itself, with one head and with one for each feature."""
+    words = np.array([[2, 0], [0, 2], [1, 1]])
+    heads = {"one head": words, "head 0": words[:, :1], "head 1": words[:, 1:]}
+    return {name: weights(seen[2:], seen)[0] for name, seen in heads.items()}

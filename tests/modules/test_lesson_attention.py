@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import runpy
 from collections.abc import Iterable
@@ -150,6 +151,45 @@ def test_what_is_said_in_words(course: Course) -> None:
         assert 4 * n * n == int(number) * {"KiB": 2**10, "MiB": 2**20}[unit]
     assert f"| tokens | {' | '.join(map(str, sizes))} |" in lesson
     assert f"| memory | {' | '.join(sizes.values())} |" in lesson
+
+
+def test_the_matrices_make_bank_a_question_and_no_clue(course: Course) -> None:
+    words, same, less = np.array([[0, 0, 0], [2, 0, 0], [1, 1, 1]]), np.eye(3)[:, :2], np.eye(3, 2)
+    less[2] = -1
+    lesson = course.module("03_attention").lesson.read_text()
+    q, k, v = words @ same, words @ less, words @ same
+    for name, *cells, weight in zip(("she", "river", "bank"), words, q, k, v, weights(q, k)[2], strict=True):
+        plain = [" ".join(f"{x:g}" for x in cell) for cell in cells]
+        line = next(line for line in lesson.splitlines() if line.startswith(f"| {name} | {' | '.join(plain)} |"))
+        assert line.endswith(f"| {row([weight])} |")
+    assert "-1 & -1" in lesson
+
+
+def test_the_batch_of_two_banks(course: Course) -> None:
+    module = course.module("03_attention")
+    told = re.search(r"`B = np\.array\((.+?)\)`", module.lesson.read_text())
+    assert told is not None
+    batch = np.array(json.loads(told[1]))
+    attention = runpy.run_path(str(course.solution(module)))["scaled_dot_product_attention"]
+    output = attention(batch, batch, batch)[0]
+    assert output.shape == (2, 3, 2)
+    assert output[:, 2].round(4).tolist() == [[1.3374, 0.4458], [0.4458, 1.3374]]
+
+
+def test_the_costs_of_the_steps(course: Course) -> None:
+    lesson = course.module("03_attention").lesson.read_text()
+    n, d_model, d = 2048, 1024, 128
+    megabytes = [4 * n * 3 * d, 4 * n * n, 4 * n * n, 4 * n * d]
+    millions = [n * d_model * 3 * d, n * n * d, n * n, n * n * d]
+    table = lesson.partition("## What each step costs")[2].partition("\n\nThe softmax")[0].splitlines()[-4:]
+    for line, memory, products in zip(table, megabytes, millions, strict=True):
+        cells = [cell.strip() for cell in line.split("|")]
+        assert cells[5] == f"{memory / 2**20:g} MiB"
+        assert cells[3].partition(",")[0] == str(round(products / 1e6))
+    assert sum(megabytes) == 36 * 2**20
+    assert (
+        round(100 * 5 * n * n / (sum(millions) + 4 * n * n)) == 1
+    )  # scale, largest, difference, exponential, quotient
 
 
 def test_many_steps_of_the_random_walk_make_all_rows_equal() -> None:

@@ -84,4 +84,7 @@ def test_what_is_said_in_words(course: Course) -> None:
     assert [int(line.argmax()) for line in same[1:]] == [1, 2, 3, 4]
     assert round(96 * 96 * 2048**2 / 1e9) == 39
     assert "39 billion" in lesson
+    days = 96 * 96 * 2048**2 * 2 * 128 / 1e7 / (24 * 60 * 60)
+    assert "more than eleven days" in lesson
+    assert 11 < days < 12
     assert "a weight of .4036 instead of .2976, and itself .0546" in " ".join(lesson.split())

@@ -148,6 +148,11 @@ def test_what_is_said_in_words(lesson: str) -> None:
     assert "19 of 39 billion" in lesson
 
 
+def test_two_layers_of_a_causal_mask_allow_what_one_does(lesson: str) -> None:
+    assert np.array_equal(np.tri(5) @ np.tri(5) > 0, np.tri(5) > 0)
+    assert "two layers allow nothing that one does not" in " ".join(lesson.split())
+
+
 def test_the_solution_runs_as_a_file_and_prints_the_map_of_the_lesson(course: Course, lesson: str) -> None:
     done = run(str(course.solution(course.module("04_masks"))))
     assert (done.returncode, done.stderr) == (0, "")

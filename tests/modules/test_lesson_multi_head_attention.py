@@ -14,6 +14,8 @@ import torch
 
 from grader.course.course import Course
 from grader.course.module import Module
+from tests.conftest import ROOT
+from tests.modules.formulas import bank_looks
 from tests.modules.lessons import TOKENS, K, Q, V, row, softmax, unclaimed, weights
 
 HALVES = [slice(0, 2), slice(2, 4)]
@@ -56,6 +58,9 @@ def numbers() -> Iterable[float]:
             yield from cells
         yield from of_a_head(h, np.tri(5))[1]
     yield from merged()[0]
+    for shares in bank_looks().values():
+        yield from shares
+    yield float(bank_looks()["head 0"] @ [2, 0, 1])
     yield from (weights(Q, K) @ V)[0]
     yield from wrongly_scaled()
     yield 1 / 5  # a head that cannot tell five keys apart
@@ -92,6 +97,23 @@ def test_the_table_of_halves(lesson: str) -> None:
             " ".join(f"{x:g}".replace("0.", ".") for x in table[i, half]) for table in (Q, K, V) for half in HALVES
         ]
         assert f"| {token} | {' | '.join(cells)} |" in lesson
+
+
+def test_two_heads_give_bank_what_one_head_cannot(lesson: str) -> None:
+    looks = bank_looks()
+    assert looks["one head"] @ [[2, 0], [0, 2], [1, 1]] == pytest.approx([1, 1])
+    assert f"| one head: weight | {row(looks['one head'])} | 1, 1 |" in lesson
+    for head, feature in (("head 0", [2, 0, 1]), ("head 1", [0, 2, 1])):
+        assert f"| {head}: weight | {row(looks[head])} | {looks[head] @ feature:.4f} |" in lesson
+        assert f"score | {' | '.join(map(str, feature))} | |" in lesson
+    assert "the heads say (1.5752, 1.5752)" in lesson
+
+
+def test_the_head_of_the_small_gpt_is_the_measured_one(lesson: str) -> None:
+    measured = " ".join((ROOT / "docs/gpt.md").read_text().split())
+    for page in (" ".join(lesson.split()), measured):
+        assert "character before" in page
+        assert re.search(r"more than three quarters.*21 of 25|21 of 25.*more than three quarters", page)
 
 
 @pytest.mark.parametrize("h", [0, 1])

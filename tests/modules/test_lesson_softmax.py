@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
+import pytest
 
 from grader.course.course import Course
+from tests.conftest import ROOT
 from tests.modules.lessons import SCORES, K, Q, row, softmax, unclaimed, weights
 
 
@@ -53,6 +55,21 @@ def test_only_softmax_and_the_largest_see_nothing_but_differences() -> None:
     }
     blind = {name for name, way in ways.items() if np.allclose(way(SCORES), way(SCORES + 100))}
     assert blind == {"give everything to the largest score", "softmax"}
+
+
+def test_a_share_is_0_where_its_exponential_underflows(course: Course) -> None:
+    assert "by about 104 in float32, and by about 745 in float64" in " ".join(
+        course.module("01_softmax").lesson.read_text().split()
+    )
+    with np.errstate(under="ignore"):
+        assert np.exp(np.array([-104.5, -746.0]))[1] == np.exp(np.float32(-104.5)) == 0
+        assert np.exp(-745.0) > 0
+    assert np.log(float(np.finfo(np.float32).smallest_subnormal)) == pytest.approx(-103.3, abs=0.1)
+
+
+def test_what_a_model_wrote_is_the_measured_sample(course: Course) -> None:
+    sample = course.module("01_softmax").lesson.read_text().partition("\n> ")[2].partition("\n")[0]
+    assert f"```text\n{sample}\n```" in (ROOT / "docs/gpt.md").read_text()
 
 
 def test_the_question_under_use_has_the_suggested_answer() -> None:

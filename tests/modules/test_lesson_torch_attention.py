@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
@@ -143,6 +144,15 @@ def test_the_slopes_are_those_of_the_formula() -> None:
         assert (ends[0] - ends[1]) / (2 * h) == pytest.approx(BY_QUERY[entry], abs=1e-8)
 
 
+def test_the_first_lines_of_torch_print_the_gradient_by_hand(lesson: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code = lesson.partition("```python\n")[2].partition("```")[0]
+    exec("import torch\n" + code, {})
+    printed = [float(found) for found in re.findall(r"-?\d\.\d+", capsys.readouterr().out)]
+    told = [float(found) for found in code.rpartition("#")[2].split(",")]
+    assert told == pytest.approx(printed, abs=5e-5)
+    assert told == pytest.approx(BY_SCORES, abs=5e-5)
+
+
 def test_the_tables_of_dropout_and_of_slopes_are_computed(lesson: str) -> None:
     for name, kept in {"dropped: sat and mat": (0, 1, 3), "dropped: all but mat": (4,)}.items():
         shares = dropped(*kept)
@@ -198,8 +208,9 @@ def test_the_gradients_of_the_two_losses_are_those_of_the_table() -> None:
 def test_keys_grow_while_they_learn_but_for_the_one_that_is_not_wanted(lesson: str) -> None:
     done = learning()
     before, after = np.linalg.norm(K, axis=1), np.linalg.norm(done.k, axis=1)
-    assert f"the key of *The* was {before[0]:.2f} long and is now {after[0]:.2f} long" in lesson
-    assert f"key of *mat* has shrunk from {before[4]:.2f} to {after[4]:.2f}." in lesson
+    words = " ".join(lesson.split())
+    assert f"the key of *The* was {before[0]:.2f} long and is now {after[0]:.2f} long" in words
+    assert f"key of *mat* has shrunk from {before[4]:.2f} to {after[4]:.2f}." in words
     assert ((after > before) == [True, True, True, True, False]).all()
     assert (np.linalg.norm(done.q, axis=1) > np.linalg.norm(Q, axis=1)).all()
 
