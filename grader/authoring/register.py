@@ -58,11 +58,29 @@ class Unwritten:
 
 
 @dataclass(frozen=True)
+class RegisterCount:
+    """How many sentences promise something, and how large the gaps are."""
+
+    promises: int
+    unchecked: int  # promises that no check verifies
+    unwritten: int  # checks without a sentence
+
+
+@dataclass(frozen=True)
 class Register:
     """The register of one module."""
 
     entries: tuple[Entry, ...]
     unwritten: tuple[Unwritten, ...] = ()
+
+    @property
+    def count(self) -> RegisterCount:
+        promises = [entry for entry in self.entries if not entry.no_promise]
+        return RegisterCount(
+            sum(len(entry.sentences) for entry in promises),
+            sum(len(entry.sentences) for entry in promises if entry.unchecked),
+            sum(len(one.checks) for one in self.unwritten),
+        )
 
 
 def register_file(course: Course, module: Module) -> Path:

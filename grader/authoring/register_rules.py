@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 
 from grader.authoring.marks import Mark, read_marks
 from grader.authoring.proof import Proof
@@ -15,31 +14,6 @@ from grader.course.module import Module, read_text
 
 SUGGESTED = 5  # wrong ways that a message names
 Caught = Mapping[str, frozenset[str]]  # by misconception: the checks that it fails, and the limits that it breaks
-
-
-@dataclass(frozen=True)
-class RegisterCount:
-    """How much of a module its register covers."""
-
-    sentences: int  # that promise something
-    unchecked: int
-    unwritten: int  # checks without a sentence
-
-    @property
-    def text(self) -> str:
-        """The counts in words."""
-        told = f"{self.sentences} promises, {self.unchecked} of them not checked"
-        return f"{told}; {self.unwritten} checks without a sentence"
-
-
-def count_of(register: Register) -> RegisterCount:
-    """Count the promises of a register, and its gaps."""
-    promises = [entry for entry in register.entries if not entry.no_promise]
-    return RegisterCount(
-        sum(len(entry.sentences) for entry in promises),
-        sum(len(entry.sentences) for entry in promises if entry.unchecked),
-        sum(len(one.checks) for one in register.unwritten),
-    )
 
 
 def register_problems(course: Course, module: Module, proof: Proof) -> Iterator[Problem]:
@@ -64,7 +38,7 @@ def _breaks(proof: Proof, wrong: str) -> Iterator[str]:
 
 def _sentences(course: Course, module: Module, register: Register) -> Iterator[Problem]:
     """Yield the sentences that are missing, and those that nobody reads."""
-    written, lesson = written_sentences(course, module), one_line(read_text(module.lesson))
+    written, lesson = written_sentences(course, module), _lesson(course, module)
     told = [(entry.place, text) for entry in register.entries for text in entry.sentences]
     for place, texts in written.items():
         for text in dict.fromkeys(texts):
@@ -73,12 +47,20 @@ def _sentences(course: Course, module: Module, register: Register) -> Iterator[P
                 yield Problem(f"{FILE} does not have a sentence about {place}: {text}", fix)
     for place, text in dict.fromkeys(told):
         if place == LESSON and text not in lesson:
-            yield Problem(f"{FILE} has a sentence that the lesson does not have: {text}", "Copy it from README.md")
+            yield Problem(
+                f"{FILE} has a sentence that the lesson does not have: {text}", "Copy it from README.md or the stub"
+            )
         elif place != LESSON and text not in written.get(place, ()):
             fix = "Copy the sentence from the docstring, and look whether the checks still verify it"
             yield Problem(f"{FILE} has a sentence that the stub does not say about {place}: {text}", fix)
         elif told.count((place, text)) > 1:
             yield Problem(f"{FILE} has a sentence twice: {text}", "Put its checks into one entry")
+
+
+def _lesson(course: Course, module: Module) -> str:
+    """Return what a student reads besides docstrings: the lesson, and the text between the cells of the stub."""
+    cells = "\n".join(line.lstrip("# ") for line in course.stub_text(module).splitlines())
+    return one_line(f"{read_text(module.lesson)}\n{cells}")
 
 
 def _names(register: Register, marks: Collection[str]) -> Iterator[Problem]:
