@@ -83,8 +83,8 @@ def check(modules: tuple[str, ...], as_json: bool) -> None:
     The stub is what the solution generates, and it scores 0. The solution gets full marks. Each misconception is caught
     by two checks, one of them a property. Every check and every limit can fail. Strange results crash no check. Points
     are divided as they should be. Golden files are up to date. What students receive leaks nothing. The files keep the
-    settings of ruff in pyproject.toml, if there are any. A register, if there is one, has every sentence of the stub and
-    every check.
+    settings of ruff in pyproject.toml, if there are any. A register has every sentence of the stub and every check, if
+    there is one.
 
     Exit status: 0 sound, 1 not sound.
     """

@@ -16,10 +16,10 @@ HEAD = """\
 # The register
 
 Generated from `solutions/*/register.toml` by `make docs`. For each sentence that a student reads about a function, and
-for promises of the lesson: the checks and limits that verify it, and wrong ways that break it. Each of these checks fails
-for one of these wrong ways, except limits that a contract leaves unguarded, forbidden calls, and what needs a GPU.
-`attn dev check` proves that. It is also red if a sentence of a stub is not here, if a check is gone, or if a check that can
-cost points verifies no sentence ([how to write it](authoring-reference.md#the-register)).
+for promises of the lesson: the checks and limits that verify it, and wrong ways that break it. Each of these checks
+fails for one of these wrong ways, except limits that a contract leaves unguarded, forbidden calls and checks on a GPU.
+`attn dev check` proves that. It is also red if a sentence of a stub is not here, if a check is gone, or if a check that
+can cost points verifies no sentence ([how to write it](authoring-reference.md#the-register)).
 """
 NAMES = {LESSON: "The lesson", REFLECT: "The answers under Reflect"}
 

@@ -22,7 +22,7 @@ from grader.grading.checks import check_name
 class Mark:
     """A check, a limit on a cost or a forbidden kind of call."""
 
-    name: str  # `softmax_dtype`, `softmax steps` or `forbidden products`
+    name: str  # `sort_is_stable`, `sort steps` or `forbidden products`
     is_proved: bool = True  # whether a misconception must break it; not what only a GPU can show
 
 
