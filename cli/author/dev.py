@@ -17,6 +17,7 @@ from grader.authoring.examples import EXAMPLES, NUMBERS
 from grader.authoring.register import read_register
 from grader.authoring.soundness import NO_RUFF, check_modules, has_ruff, is_linted
 from grader.course.course import Course, find_course, read_course
+from grader.course.module import CourseError
 
 
 @click.group()
@@ -109,8 +110,11 @@ def check(modules: tuple[str, ...], as_json: bool) -> None:
 
 
 def _register_note(course: Course) -> str:
-    """Say how many modules have a register; nothing where a course has none."""
-    found = [one for module in course.all_modules if (one := read_register(course, module))]
+    """Say how many modules have a register; nothing where a course has none, or one that is told to be wrong."""
+    try:
+        found = [one for module in course.all_modules if (one := read_register(course, module))]
+    except CourseError:
+        return ""
     if not found:
         return ""
     promises, unchecked, unwritten = (
