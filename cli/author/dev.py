@@ -117,8 +117,8 @@ def _register_note(course: Course) -> str:
         return ""
     if not found:
         return ""
-    promises, unchecked, unwritten = (
+    promises, unchecked, unproved, unwritten = (
         sum(counts) for counts in zip(*(astuple(one.count) for one in found), strict=True)
     )
     told = f"{len(found)} of {len(course.all_modules)} modules have a register: {promises} promises"
-    return f"{told}, {unchecked} of them not checked; {unwritten} checks verify no sentence"
+    return f"{told}, {unchecked} not checked, {unproved} not proved; {unwritten} checks verify no sentence"

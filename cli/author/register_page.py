@@ -28,7 +28,10 @@ def register_page(course: Course) -> str:
     """Return the page: which modules have a register, then the tables of each."""
     found = {module: register for module in course.all_modules if (register := read_register(course, module))}
     lacking = [module.name for module in course.all_modules if module not in found]
-    lines = ["| module | promises | not checked | checks without a sentence |", "|---|---|---|---|"]
+    lines = [
+        "| module | promises | not checked | checked, but not proved | checks without a sentence |",
+        "|---|---|---|---|---|",
+    ]
     lines += [_total(module, register) for module, register in found.items()]
     if lacking:
         lines += ["", f"These have no register yet: {', '.join(f'`{name}`' for name in lacking)}."]
@@ -38,7 +41,7 @@ def register_page(course: Course) -> str:
 
 def _total(module: Module, register: Register) -> str:
     count = register.count
-    return f"| `{module.name}` | {count.promises} | {count.unchecked} | {count.unwritten} |"
+    return f"| `{module.name}` | {count.promises} | {count.unchecked} | {count.unproved} | {count.unwritten} |"
 
 
 def _part(module: Module, register: Register) -> Iterator[str]:
@@ -62,7 +65,8 @@ def _row(entry: Entry) -> str:
         verified = f"no promise: {_cell(entry.no_promise)}"
     else:
         verified = _names(entry.checks)
-    return f"| {_quoted(entry)} | {verified} | {_names(entry.wrong)} |"
+    broken = f"**not proved**: {_cell(entry.unproved)}" if entry.unproved else _names(entry.wrong)
+    return f"| {_quoted(entry)} | {verified} | {broken} |"
 
 
 def _quoted(entry: Entry) -> str:

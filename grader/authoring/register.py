@@ -11,7 +11,8 @@ wrong = ["sorts_in_place"]
 
 `says` is one sentence or several; where they stand in the stub, line breaks do not matter. `[[reflect]]` has the
 constants, `[[lesson]]` promises of the lesson. In place of checks there may be `unchecked = "why not"`, for a promise
-that no check verifies, or `no_promise = "what else it is"`. `[[unwritten]]` has checks without a sentence, and `why`.
+that no check verifies, or `no_promise = "what else it is"`. In place of wrong ways, `unproved = "why"` says that no
+misconception breaks the sentence yet. `[[unwritten]]` has checks without a sentence, and `why`.
 """
 
 from __future__ import annotations
@@ -30,17 +31,19 @@ FILE = "register.toml"
 LESSON = "lesson"
 UNWRITTEN = "unwritten"
 _KINDS = ("checks", "unchecked", "no_promise")
+_TEXTS = ("says", "unproved", "unchecked", "no_promise", "why")
 _EXAMPLE = 'Write says = "...", and checks = [...] with wrong = [...], or unchecked = "why", or no_promise = "why"'
 
 
 @dataclass(frozen=True)
 class Entry:
-    """Sentences, and what verifies them: checks, with a wrong way for each; or the reason why nothing does."""
+    """Sentences, and what verifies them: checks, with a wrong way for each; or why there is none."""
 
     place: str
     says: str
     checks: tuple[str, ...] = ()
     wrong: tuple[str, ...] = ()
+    unproved: str = ""  # why no misconception breaks the sentence
     unchecked: str = ""
     no_promise: str = ""
 
@@ -63,6 +66,7 @@ class RegisterCount:
 
     promises: int
     unchecked: int  # promises that no check verifies
+    unproved: int  # promises that no misconception breaks
     unwritten: int  # checks without a sentence
 
 
@@ -75,12 +79,10 @@ class Register:
 
     @property
     def count(self) -> RegisterCount:
+        unwritten = sum(len(one.checks) for one in self.unwritten)
         promises = [entry for entry in self.entries if not entry.no_promise]
-        return RegisterCount(
-            sum(len(entry.sentences) for entry in promises),
-            sum(len(entry.sentences) for entry in promises if entry.unchecked),
-            sum(len(one.checks) for one in self.unwritten),
-        )
+        found = (promises, [one for one in promises if one.unchecked], [one for one in promises if one.unproved])
+        return RegisterCount(*(sum(len(one.sentences) for one in entries) for entries in found), unwritten)
 
 
 def register_file(course: Course, module: Module) -> Path:
@@ -120,8 +122,9 @@ def _entry(file: Path, place: str, table: dict[str, Any]) -> Entry:
     kinds = [kind for kind in _KINDS if values.get(kind)]
     if not values.get("says") or None in values.values() or len(kinds) != 1:
         raise CourseError(file, place, f"has an entry that cannot be read: {table}", _EXAMPLE)
-    if "wrong" in values and kinds != ["checks"]:
-        raise CourseError(file, place, f"has a wrong way, but no checks: {table['says']}", _EXAMPLE)
+    proofs = [key for key in ("wrong", "unproved") if key in values]
+    if (proofs and kinds != ["checks"]) or len(proofs) > 1:
+        raise CourseError(file, place, f"has {' and '.join(proofs)} in the entry of: {table['says']}", _EXAMPLE)
     return Entry(place, **values)
 
 
@@ -136,4 +139,4 @@ def _value(key: str, value: Any) -> Any:
     """Return a text or a tuple of names, whichever the key has; None if it is something else."""
     if key in ("checks", "wrong"):
         return tuple(value) if type(value) is list and all(type(one) is str for one in value) else None
-    return value if key in ("says", "unchecked", "no_promise", "why") and type(value) is str else None
+    return value if key in _TEXTS and type(value) is str else None

@@ -9,7 +9,7 @@ import pytest
 from grader.authoring.build import build_module
 from grader.authoring.marks import read_marks
 from grader.authoring.proof import Proof, proof_key
-from grader.authoring.register import read_register, register_file
+from grader.authoring.register import RegisterCount, read_register, register_file
 from grader.authoring.register_rules import register_problems
 from grader.authoring.sentences import sentences, stub_sentences
 from grader.authoring.soundness import check_module
@@ -104,7 +104,7 @@ def test_a_complete_register_is_sound_and_counted(registered: Course) -> None:
     assert problems(registered) == ""
     register = read_register(registered, registered.modules[0])
     assert register is not None
-    assert (register.count.promises, register.count.unchecked, register.count.unwritten) == (4, 0, 0)
+    assert register.count == RegisterCount(promises=4, unchecked=0, unproved=0, unwritten=0)
 
 
 def test_a_module_without_a_register_is_sound(tiny: Course) -> None:
@@ -195,13 +195,26 @@ def test_a_gap_that_is_marked_is_no_problem(registered: Course, kind: str) -> No
     assert register.count.unwritten == 1
 
 
+def test_a_sentence_may_be_unproved(registered: Course) -> None:
+    edit(register_file(registered, registered.modules[0]), 'wrong = ["modifies_input"]', 'unproved = "nobody does it"')
+    assert problems(registered) == ""
+    register = read_register(registered, registered.modules[0])
+    assert register is not None
+    assert register.count == RegisterCount(promises=4, unchecked=0, unproved=1, unwritten=0)
+
+
 UNREADABLE = {
     "not TOML": ("[[tiny]]", "[[tiny]", "is not TOML"),
     "a table in place of a list": ("[[lesson]]", "[lesson]", "lesson: is not a list of tables. Write [[lesson]] above"),
     "a misspelt key": ('checks = ["tiny_of', 'check = ["tiny_of', "tiny: has an entry that cannot be read"),
     "checks and a reason": ("wrong = ", 'unchecked = "why"\nwrong = ', "tiny: has an entry that cannot be read"),
     "neither": ('no_promise = "it is for the author"', "", "lesson: has an entry that cannot be read"),
-    "a reason and a wrong way": ("no_promise =", 'wrong = ["squares"]\nno_promise =', "has a wrong way, but no checks"),
+    "a reason and a wrong way": ("no_promise =", 'wrong = ["squares"]\nno_promise =', "lesson: has wrong in the entry"),
+    "a wrong way and why there is none": (
+        "wrong =",
+        'unproved = "why"\nwrong =',
+        "has wrong and unproved in the entry",
+    ),
     "no list": ('wrong = ["squares"]', 'wrong = "squares"', "tiny: has an entry that cannot be read"),
 }
 

@@ -57,13 +57,15 @@ def test_the_register_shows_every_gap(tiny: Course) -> None:
     file.write_text(
         '[[tiny]]\nsays = "Returns a|b of `x`. And y."\nchecks = ["a", "b"]\nwrong = ["c"]\n'
         '[[tiny]]\nsays = "Fast."\nunchecked = "too fast"\n[[lesson]]\nsays = "Hm."\nno_promise = "a sound"\n'
+        '[[tiny]]\nsays = "Safe."\nchecks = ["a"]\nunproved = "too rare"\n'
         '[[unwritten]]\nchecks = ["d"]\nwhy = "later"\n'
     )
     page = register_page(tiny)
     assert "no register yet" not in page
-    assert "| `01_tiny` | 3 | 1 | 1 |" in page
+    assert "| `01_tiny` | 4 | 1 | 1 | 1 |" in page
     assert "| `Returns a\\|b of 'x'. And y.` | `a`, `b` | `c` |" in page
     assert "| `Fast.` | **not checked**: too fast |  |" in page
+    assert "| `Safe.` | `a` | **not proved**: too rare |" in page
     assert "### The lesson" in page
     assert "| `Hm.` | no promise: a sound |  |" in page
     assert "| `d` | later |" in page

@@ -51,7 +51,7 @@ def test_check_says_how_many_modules_have_a_register(attn: Attn, tiny: Course) -
     )
     done = attn("dev", "check", cwd=tiny.root)
     assert done.returncode == 1
-    told = "1 of 1 modules have a register: 1 promises, 1 of them not checked; 1 checks verify no sentence"
+    told = "1 of 1 modules have a register: 1 promises, 1 not checked, 0 not proved; 1 checks verify no sentence"
     assert f"attn: {told}" in done.stderr
     assert "does not have a sentence about tiny: x is not modified." in " ".join(done.stdout.split())
     assert "tiny_of_three can cost points, but verifies no sentence" in " ".join(done.stdout.split())
