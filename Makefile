@@ -103,6 +103,7 @@ format: $(READY)
 docs: $(READY)
 	$(BIN)/python -m cli.author.command_reference > docs/commands.md
 	$(BIN)/python -m cli.author.syllabus > docs/syllabus.md
+	$(BIN)/python -m cli.author.register_page > docs/register.md
 	$(BIN)/python -m cli.author.reference_tables
 	$(BIN)/python -m docs.figures
 	$(BIN)/python -m docs.figures.terminal

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import astuple
 
 import click
 
@@ -13,8 +14,10 @@ from cli.ui.progress_line import ProofLine
 from cli.ui.report_screens import soundness_lines
 from grader.authoring.build import build_module, build_modules, new_module
 from grader.authoring.examples import EXAMPLES, NUMBERS
+from grader.authoring.register import read_register
 from grader.authoring.soundness import NO_RUFF, check_modules, has_ruff, is_linted
-from grader.course.course import find_course, read_course
+from grader.course.course import Course, find_course, read_course
+from grader.course.module import CourseError
 
 
 @click.group()
@@ -81,7 +84,8 @@ def check(modules: tuple[str, ...], as_json: bool) -> None:
     The stub is what the solution generates, and it scores 0. The solution gets full marks. Each misconception is caught
     by two checks, one of them a property. Every check and every limit can fail. Strange results crash no check. Points
     are divided as they should be. Golden files are up to date. What students receive leaks nothing. The files keep the
-    settings of ruff in pyproject.toml, if there are any.
+    settings of ruff in pyproject.toml, if there are any. A register has every sentence of the stub and every check, if
+    there is one.
 
     Exit status: 0 sound, 1 not sound.
     """
@@ -100,4 +104,21 @@ def check(modules: tuple[str, ...], as_json: bool) -> None:
             for result in results
         ]
         click.echo(json.dumps(entries, indent=1))
+    if note := _register_note(course):
+        click.echo(f"attn: {note}", err=True)
     sys.exit(1 if any(result.problems for result in results) else 0)
+
+
+def _register_note(course: Course) -> str:
+    """Say how many modules have a register; nothing where a course has none, or one that is told to be wrong."""
+    try:
+        found = [one for module in course.all_modules if (one := read_register(course, module))]
+    except CourseError:
+        return ""
+    if not found:
+        return ""
+    promises, unchecked, unproved, unwritten = (
+        sum(counts) for counts in zip(*(astuple(one.count) for one in found), strict=True)
+    )
+    told = f"{len(found)} of {len(course.all_modules)} modules have a register: {promises} promises"
+    return f"{told}, {unchecked} not checked, {unproved} not proved; {unwritten} checks verify no sentence"

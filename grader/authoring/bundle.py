@@ -13,6 +13,7 @@ from typing import Literal
 
 from grader.authoring.encoded_texts import texts_in
 from grader.authoring.leak_search import LeakSearch, searched
+from grader.authoring.register import FILE
 from grader.authoring.wheel import LIB, WheelError, wheel_files, write_wheel
 from grader.core.atomic_file import write_atomically
 from grader.course.course import Course
@@ -22,6 +23,7 @@ from grader.course.module import Module, read_text
 from grader.course.reference import PUBLISHED, published_name, reference_code
 from grader.course.student_files import carried_files, files_beside, module_files, released_files
 
+_OF_INSTRUCTORS = ("misconceptions.py", FILE)
 CARRIED = f"{LIB}/cli/course"  # the course that the published wheel carries
 
 
@@ -104,7 +106,7 @@ def text_leaks(course: Course, texts: Mapping[str, str]) -> Iterator[str]:
 
 def _files_of_instructors(names: Iterable[str]) -> Iterator[str]:
     for name in names:
-        if {"solutions", "hidden", PUBLISHED} & set(Path(name).parts) or Path(name).name == "misconceptions.py":
+        if {"solutions", "hidden", PUBLISHED} & set(Path(name).parts) or Path(name).name in _OF_INSTRUCTORS:
             yield f"{name} is for instructors only"
         if name.endswith((".pyc", ".pyo")):
             yield f"{name} is compiled code, which cannot be searched"

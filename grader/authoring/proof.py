@@ -14,6 +14,8 @@ import grader
 from grader.authoring.evidence import gather
 from grader.authoring.golden_file import golden_data
 from grader.authoring.gpu_trials import try_on_gpu
+from grader.authoring.marks import broken_limits
+from grader.authoring.register import register_file
 from grader.authoring.soundness_rules import RULES, Problem
 from grader.authoring.trials import TellStep
 from grader.core.atomic_file import write_atomically
@@ -44,6 +46,7 @@ class Proof:
     error: dict[str, Any] | None = None  # a CourseError
     not_run: str = ""  # why nothing was run, if nothing was
     not_passed: dict[str, dict[str, str]] = field(default_factory=dict)  # by misconception and check: its outcome
+    broken_limits: dict[str, list[str]] = field(default_factory=dict)  # by misconception that is costly
 
     def as_json(self) -> dict[str, Any]:
         """Return the proof as plain data."""
@@ -82,6 +85,7 @@ def prove_module(course: Course, module: Module, workers: Workers, tell: TellSte
         len(evidence.checks),
         len(evidence.misconceptions),
         not_passed={way.name: _not_passed(report) for way, report in evidence.misconceptions},
+        broken_limits=broken_limits(module, evidence),
     )
 
 
@@ -107,7 +111,8 @@ def keep_proof(course: Course, proof: Proof) -> None:
 
 def proof_key(course: Course, module: Module) -> str:
     """Return the hash of everything a proof depends on: the author's files, the grader, the versions and the salt."""
-    generated = {module.stub, module.golden, module.notebook}
+    # The register is compared with the proof, so it is no part of it.
+    left_out = {module.stub, module.golden, module.notebook, register_file(course, module)}
     own = [path for folder in (module.folder, course.solution(module).parent) for path in _files(folder)]
     suites = [course.hidden_suite(module), course.gpu_suite(module)]
     for one in course.modules:
@@ -119,7 +124,7 @@ def proof_key(course: Course, module: Module) -> str:
     digest = hashlib.sha256(json.dumps([environment(), secret_salt(course), gpu]).encode())
     for root, paths in ((course.root, [*own, *filter(None, suites), *solutions]), (package, _files(package))):
         for path in paths:
-            if path not in generated:
+            if path not in left_out:
                 data = path.read_bytes() if path.is_file() else b"missing"
                 digest.update(f"{path.relative_to(root).as_posix()}\0{len(data)}\0".encode() + data)
     return digest.hexdigest()

@@ -16,6 +16,7 @@ from grader.authoring.bundle import leaks
 from grader.authoring.golden_file import is_fresh
 from grader.authoring.proof import Proof
 from grader.authoring.prover import TellModule, prove
+from grader.authoring.register_rules import register_problems
 from grader.authoring.soundness_rules import Problem
 from grader.course.course import Course
 from grader.course.module import CourseError, Module, read_text
@@ -49,7 +50,8 @@ def check_modules(
 def _check(course: Course, module: Module, proof: Proof, *, lint: bool) -> Soundness:
     try:
         style = lint_problems(course, module) if lint else ()
-        problems = (*_problems_with_files(course, module, proof), *proof.problems, *style)
+        register = register_problems(course, module, proof)
+        problems = (*_problems_with_files(course, module, proof), *proof.problems, *register, *style)
     except CourseError as error:
         problems = (Problem(str(error), ""),)
     return Soundness(module, tuple(dict.fromkeys(problems)), proof)

@@ -106,6 +106,9 @@ LEAKS = {
     "misconceptions": lambda course, bundle: shutil.copy(
         course.root / "solutions" / "01_softmax" / "misconceptions.py", bundle
     ),
+    "a register": lambda course, bundle: shutil.copy(
+        course.root / "solutions" / "01_softmax" / "register.toml", bundle
+    ),
 }
 
 

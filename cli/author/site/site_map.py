@@ -14,7 +14,7 @@ GUIDES = {
     "For students": ("prerequisites", "student", "gpt", "pages", "gpu"),
     "For instructors": ("instructor", "term", "web", "syllabus", "grading", "nbgrader", "export", "store", "cluster"),
     "To trust it": ("threat-model", "performance", "verdicts", "diagnosis"),
-    "Reference": ("commands", "authoring", "authoring-reference", "decisions", "testing", "history"),
+    "Reference": ("commands", "authoring", "authoring-reference", "register", "decisions", "testing", "history"),
 }
 HOME = "index"
 

@@ -10,7 +10,9 @@ import pytest
 
 from cli.author import reference_tables
 from cli.author.command_reference import reference
+from cli.author.register_page import register_page
 from cli.author.syllabus import syllabus
+from grader.authoring.register import register_file
 from grader.course.course import Course
 from grader.course.lesson import objectives
 from tests.conftest import ROOT
@@ -45,6 +47,30 @@ def test_the_syllabus_is_fresh(course: Course) -> None:
     assert (ROOT / "docs" / "syllabus.md").read_text() == syllabus(course), STALE
 
 
+def test_the_register_is_fresh(course: Course) -> None:
+    assert (ROOT / "docs" / "register.md").read_text() == register_page(course), STALE
+
+
+def test_the_register_shows_every_gap(tiny: Course) -> None:
+    file = register_file(tiny, tiny.modules[0])
+    assert "These have no register yet: `01_tiny`." in register_page(tiny)
+    file.write_text(
+        '[[tiny]]\nsays = "Returns a|b of `x`. And y."\nchecks = ["a", "b"]\nwrong = ["c"]\n'
+        '[[tiny]]\nsays = "Fast."\nunchecked = "too fast"\n[[lesson]]\nsays = "Hm."\nno_promise = "a sound"\n'
+        '[[tiny]]\nsays = "Safe."\nchecks = ["a"]\nunproved = "too rare"\n'
+        '[[unwritten]]\nchecks = ["d"]\nwhy = "later"\n'
+    )
+    page = register_page(tiny)
+    assert "no register yet" not in page
+    assert "| `01_tiny` | 4 | 1 | 1 | 1 |" in page
+    assert "| `Returns a\\|b of 'x'. And y.` | `a`, `b` | `c` |" in page
+    assert "| `Fast.` | **not checked**: too fast |  |" in page
+    assert "| `Safe.` | `a` | **not proved**: too rare |" in page
+    assert "### The lesson" in page
+    assert "| `Hm.` | no promise: a sound |  |" in page
+    assert "| `d` | later |" in page
+
+
 def test_every_lesson_says_what_it_is_for(course: Course) -> None:
     for module in course.modules:
         assert len(objectives(module)) >= 3, module.name
@@ -74,7 +100,11 @@ def test_a_new_module_is_in_the_syllabus_of_its_course(tiny: Course) -> None:
 
 @pytest.mark.parametrize(
     ("module", "page"),
-    [("cli.author.command_reference", "commands.md"), ("cli.author.syllabus", "syllabus.md")],
+    [
+        ("cli.author.command_reference", "commands.md"),
+        ("cli.author.syllabus", "syllabus.md"),
+        ("cli.author.register_page", "register.md"),
+    ],
 )
 def test_make_docs_prints_the_page(module: str, page: str, tmp_path: Path) -> None:
     with (tmp_path / page).open("w") as file:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from grader.authoring.misconceptions import read_misconceptions
+from grader.authoring.register import register_file
 from grader.course.course import Course
 from tests.cli.conftest import Attn
 from tests.conftest import ROOT, prove_once
@@ -25,6 +26,7 @@ def test_the_course_is_sound_and_says_how_much_it_holds(attn: Attn, course: Cour
         wrong = len(read_misconceptions(course, module))
         said = rf"sound \(\d\d checks, {wrong} misconceptions, {module.points:g} points\)"
         assert re.fullmatch(said, lines[module.name]), lines[module.name]
+    assert "attn: 13 of 13 modules have a register: " in done.stderr
     assert lines["13_triton_flash"] == (
         "not run: this module needs an NVIDIA GPU and --device cuda (optional, 40 points)"
     )
@@ -39,6 +41,24 @@ def test_an_unsound_module_exits_1_with_the_cause_and_the_fix(attn: Attn, tiny: 
     assert "tiny.py is not what the solution generates" in done.stdout
     (entry,) = json.loads(attn("dev", "check", "--json", cwd=tiny.root).stdout)
     assert entry["problems"][0]["fix"] == "Run `attn dev build`"
+
+
+def test_check_says_how_many_modules_have_a_register(attn: Attn, tiny: Course) -> None:
+    assert "register" not in attn("dev", "check", cwd=tiny.root).stderr
+    register_file(tiny, tiny.modules[0]).write_text(
+        '[[lesson]]\nsays = "Why this exists, the shapes,"\nunchecked = "it is a plan"\n'
+        '[[unwritten]]\nchecks = ["tiny_is_linear"]\nwhy = "later"\n'
+    )
+    done = attn("dev", "check", cwd=tiny.root)
+    assert done.returncode == 1
+    told = "1 of 1 modules have a register: 1 promises, 1 not checked, 0 not proved; 1 checks verify no sentence"
+    assert f"attn: {told}" in done.stderr
+    assert "does not have a sentence about tiny: x is not modified." in " ".join(done.stdout.split())
+    assert "tiny_of_three can cost points, but verifies no sentence" in " ".join(done.stdout.split())
+    register_file(tiny, tiny.modules[0]).write_text("[[tiny]")
+    done = attn("dev", "check", cwd=tiny.root)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "register.toml: is not TOML" in " ".join(done.stdout.split())
 
 
 def test_build_writes_what_is_missing_and_nothing_twice(attn: Attn, tiny: Course) -> None:
