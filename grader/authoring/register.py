@@ -18,6 +18,7 @@ misconception breaks the sentence yet. `[[unwritten]]` has checks without a sent
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -79,10 +80,17 @@ class Register:
 
     @property
     def count(self) -> RegisterCount:
-        unwritten = sum(len(one.checks) for one in self.unwritten)
         promises = [entry for entry in self.entries if not entry.no_promise]
-        found = (promises, [one for one in promises if one.unchecked], [one for one in promises if one.unproved])
-        return RegisterCount(*(sum(len(one.sentences) for one in entries) for entries in found), unwritten)
+        return RegisterCount(
+            promises=_sentences_in(promises),
+            unchecked=_sentences_in(one for one in promises if one.unchecked),
+            unproved=_sentences_in(one for one in promises if one.unproved),
+            unwritten=sum(len(one.checks) for one in self.unwritten),
+        )
+
+
+def _sentences_in(entries: Iterable[Entry]) -> int:
+    return sum(len(one.sentences) for one in entries)
 
 
 def register_file(course: Course, module: Module) -> Path:
