@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from tests.modules.formulas import SCORES, K, Q, softmax, weights
+from tests.modules.formulas import SCORES, K, Q, V, softmax, weights
 
 
 def _of(*values: float) -> np.ndarray:
@@ -138,6 +138,13 @@ CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
         "1 / 1.7358 = .5761": [1, 2 * np.exp(-1) + 1, _share(0, 0, 1)[2]],
         "3 · 3 = 9 tiles, the last ones smaller. 1 + 2 + 3 = 6 are computed": [3, 3, 9, 1, 2, 3, np.tri(3).sum()],
         "with tiles of 128 keys, 1 for every 256": [128, 1, 2 * 128],
+        "the weights for 32 texts of 2048 tokens would take 4.9 TB in float32": [
+            *(32, 2048, 96 * 96 * 32 * 2048**2 * 4 / 1e12, 32),
+        ],
+        ".2254 for *The* and .1475 for *cat*": [(weights(Q, K) @ V)[0, 0], (weights(Q, K) @ V)[1, 1]],
+        "A score of width 64 costs 64 multiplications": [64, 64],
+        "The output is .75 · 2 + .25 · 6 = 3": [0.75, 2, 0.25, 6, _of(0.75, 0.25) @ _of(2, 6)],
+        ".75 · (2 − 3) = −.75 and .25 · (6 − 3) = .75": [*(0.75, 2, 3, 0.75 * (2 - 3)), *(0.25, 6, 3, 0.25 * (6 - 3))],
         "$e^{-2}$ = .1353: $l$ is 3 · .1353 + 1 = 1.4060": [
             *(-2, np.exp(-2), 3, np.exp(-2), 1),
             3 * np.exp(-2) + 1,
