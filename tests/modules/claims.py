@@ -32,6 +32,7 @@ _FIRST = _of(1, 1, 0, 0) / 2
 _SECOND = (_FIRST * np.exp(-0.5) + _of(0, 0, np.exp(-1), 1)) / (2 * np.exp(-0.5) + np.exp(-1) + 1)
 _DIVIDED = (_SECOND + np.exp(-0.5) / 2) / (3 * np.exp(-0.5) + np.exp(-1) + 1)  # row on, divided in every tile
 _EYE = 20 * np.eye(12) + 1  # the features of wide keys
+_GPT_CACHE = 9663676416 / 1e9  # the GB of the cache of one text of GPT-3
 
 CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
     "01_softmax": {
@@ -134,6 +135,17 @@ CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
             *(36, 36 * 9663676416 / 1e9),
         ],
         "query heads 2 and 3 share key-value head 1": [2, 3, 3 // (6 // 3)],
+        "for all 1000 tokens of a text it moves 500 500": [1000, *divmod(sum(range(1, 1001)), 1000)],
+        "350 GB of parameters and up to 9.7 GB of cache": [175e9 * 2 / 1e9, _GPT_CACHE],
+        "For 36 users, it reads 350 GB and 348 GB, and makes 36. That is 19 GB for each token, and not 360": [
+            *(36, 350, 36 * _GPT_CACHE, 36, (350 + 36 * _GPT_CACHE) / 36, 350 + _GPT_CACHE),
+        ],
+        "For a head of width 128 and 4096 tokens, a full cache has 1 048 576 numbers": [
+            *(128, 4096, 2 * 128 * 4096 // 10**6, 2 * 128 * 4096 // 1000 % 1000, 2 * 128 * 4096 % 1000),
+        ],
+        "a window of 512 has 131 072, and the state 16 512": [
+            *(512, *divmod(2 * 128 * 512, 1000), *divmod(128 * 128 + 128, 1000)),
+        ],
     },
     "10_flash_attention": {
         "the factor is $e^{-1}$ = .3679, and $l$ is 1.7358": [-1, np.exp(-1), 2 * np.exp(-1) + 1],
@@ -167,6 +179,15 @@ CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
         "(1 · 28 + 2 · 4) / (1 · 4 + 2 · 1) = 36 / 6 = 6": [1, 28, 2, 4, 1, 4, 2, 1, 36, 6, 6],
         "it finds all 12, each with a weight of .4414": [12, (_EYE[0] @ _EYE[0]) / (_EYE[0] @ _EYE.T).sum()],
         "Each layer reaches 4 positions further: 3 layers": [5 - 1, 12 / 4],
+        "For 256 vectors that is 8 % at the length 1, and 563 % at the length 3": [
+            *(256, 100 * np.sqrt((np.exp(1) - 1) / 256), 1),
+            *(100 * np.sqrt((np.exp(9) - 1) / 256), 3),
+        ],
+        "With a factor of .99, a token has half of its share after 69 more tokens": [0.99, np.log(0.5) / np.log(0.99)],
+        "the last hundred tokens hold 63 % of everything": [100 * (1 - 0.99**100)],
+        "| kept, in numbers | 16 777 216 | 16 777 216 | 524 288 | 4160 |": [
+            *(16, 777, 216, 16, 777, 216, 524, 288, 64 * 64 + 64),
+        ],
     },
     "12_transformer": {
         "where only cat and mat are left with .6225 and .3775": _share(2, 1.5),
