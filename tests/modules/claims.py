@@ -123,6 +123,8 @@ CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
         "(0, 3), with the product 0, and (−3, 0), with the product −9": [0, 3, 0, -3, 0, -9],
         "1, .5, .25 and .125: each is half of the one before": 16.0 ** (-np.arange(0, 8, 2) / 8),
         "about 50.27 positions": [2 * np.pi / 16.0 ** (-6 / 8)],
+        "4 · 8192 · 128 in each layer, about 4 million": [4, 8192, 128, 4 * 8192 * 128 / 1e6],
+        "8192 · 8192 · 128, which is 2048 times as much": [8192, 8192, 128, 8192**2 * 128 / (4 * 8192 * 128)],
         "1.75 and .75. They differ by 1": [2 - 0.25, 2 - 5 * 0.25, 1],
         "it leaves 28 % for tokens more than one step away": [100 * _share(-1.5, -1, -0.5, 0, 0.75)[:3].sum()],
         "the weights are .7311 and .2689": _share(1.75, 0.75),

@@ -33,6 +33,7 @@ LEFT_OUT = {  # the loss without a part, by the number of blocks
     ("nothing", 1): 1.0,
     ("attention", 1): 1.7,
     ("positions", 1): 1.3,
+    ("positions", 4): 1.0,
     ("nothing", 4): 0.9,
     ("network", 1): 1.2,
     ("network", 4): 1.1,
@@ -40,13 +41,14 @@ LEFT_OUT = {  # the loss without a part, by the number of blocks
     ("residuals", 4): 2.8,
     ("norms", 1): 1.0,
 }
-PLACES = {  # the loss with other positions, by the number of blocks
+POSITIONS = {  # the loss with other positions, by the number of blocks
     ("table", 1): 1.03,
     ("table", 4): 0.93,
     ("rope", 1): 0.92,
     ("rope", 4): 0.72,
     ("alibi", 1): 1.24,
 }
+REPAIRS = {"nothing": 1.46, "positions": 2.53, "base": 1.13, "training": 0.75}  # on such pieces, in lesson 08
 LONGER = {"rope": 1.46, "alibi": 1.44}  # the loss of one block in pieces of 64 characters
 SOLUTION = (ROOT / "solutions" / NAME / "transformer.py").read_text()
 TEXT = SOLUTION.partition('TEXT = """\\\n')[2].partition('"""')[0]
@@ -74,7 +76,7 @@ def numbers() -> Iterable[float]:
         yield from table
     yield from (np.exp(SCORES).sum(), CHANCES[1] + CHANCES[4], LOSSES[:2].mean(), LOSSES[:2].sum())
     yield from np.cumsum(BEST_FIRST)
-    yield from (*LEFT_OUT.values(), *PLACES.values(), *LONGER.values())
+    yield from (*LEFT_OUT.values(), *POSITIONS.values(), *LONGER.values())
     yield 3.2  # the worst of three runs without norms: chance decides
     yield 10000.0 ** (-2 / 64)
     yield 100 * 2 * 2048 / (12 * 12288 + 2 * 2048)
@@ -118,6 +120,23 @@ class WithoutResiduals(nn.Module):
     def forward(self, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         x = self.block.attention(self.block.norm1(x), mask=mask)[0]
         return torch.as_tensor(self.block.feed_forward(self.block.norm2(x)))
+
+
+def with_places(model: Any, how: str, turned: Callable[..., torch.Tensor], longest: int = 16) -> Any:
+    """The model with RoPE or ALiBi in every block, in place of its table."""
+    model.context_length, model.position_embedding = longest, silence(nn.Embedding(longest, 32))
+    for block in model.blocks:
+        plain = block.attention.plain if isinstance(block.attention, WithPlaces) else block.attention
+        block.attention = WithPlaces(plain, how, turned)
+    return model
+
+
+def loss_in_pieces(solution: dict[str, Any], model: Any, long: int) -> float:
+    """The loss on pieces of the text, one from every seventh character on."""
+    data = coded(TEXT)
+    pieces = torch.stack([data[start : start + long + 1] for start in range(0, len(data) - long - 1, 7)])
+    with torch.no_grad():
+        return float(solution["cross_entropy"](model(pieces[:, :-1]), pieces[:, 1:]))
 
 
 def new_model(solution: dict[str, Any], blocks: int = 1, seed: int = 0) -> Any:
@@ -354,20 +373,33 @@ def test_four_blocks_miss_their_norms(solution: dict[str, Any], seed: int) -> No
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize(("how", "blocks", "loss"), [(*part, loss) for part, loss in PLACES.items()])
+@pytest.mark.parametrize(("how", "blocks", "loss"), [(*part, loss) for part, loss in POSITIONS.items()])
 def test_other_positions_reach_what_the_lesson_says(
     solution: dict[str, Any], lesson: str, how: str, blocks: int, loss: float
 ) -> None:
+    turned = turn_of(lesson)
     model = new_model(solution, blocks)
     if how != "table":
-        silence(model.position_embedding)
-        for block in model.blocks:
-            block.attention = WithPlaces(block.attention, how, turn_of(lesson))
+        model = with_places(model, how, turned)
     assert reached(losses_of(solution, model)) == pytest.approx(loss, abs=0.08)
     if blocks == 1 and how in LONGER:
-        model.context_length, model.position_embedding = 64, silence(nn.Embedding(64, 32))
-        data = coded(TEXT)
-        pieces = torch.stack([data[start : start + 65] for start in range(0, len(data) - 65, 7)])
-        with torch.no_grad():
-            longer = solution["cross_entropy"](model(pieces[:, :-1]), pieces[:, 1:]).item()
+        longer = loss_in_pieces(solution, with_places(model, how, turned, 64), 64)
         assert longer == pytest.approx(LONGER[how], abs=0.15)
+
+
+@pytest.mark.exhaustive
+def test_the_repairs_of_rope_do_what_lesson_08_says(solution: dict[str, Any], lesson: str) -> None:
+    turned = turn_of(lesson)
+    model = with_places(new_model(solution), "rope", turned)
+    losses_of(solution, model)
+    assert loss_in_pieces(solution, model, 16) == pytest.approx(POSITIONS["rope", 1], abs=0.08)
+    for name, turn in {
+        "nothing": turned,
+        "positions": lambda x, places: turned(x, places / 4),
+        "base": lambda x, places: turned(x, places, 100_000.0),
+    }.items():
+        found = loss_in_pieces(solution, with_places(model, "rope", turn, 64), 64)
+        assert found == pytest.approx(REPAIRS[name], abs=0.15), name
+    with_places(model, "rope", turned, 64)
+    solution["train"](model, coded(TEXT), 20, 16, 0.01, torch.Generator().manual_seed(5))
+    assert loss_in_pieces(solution, model, 64) == pytest.approx(REPAIRS["training"], abs=0.1)
