@@ -188,9 +188,6 @@ CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
         "with 256 out of 131 072, that is 512 times fewer": [256, 131, 72, 131_072 / 256],
         "With a factor of .99, a token has half of its share after 69 more tokens": [0.99, np.log(0.5) / np.log(0.99)],
         "the last hundred tokens hold 63 % of everything": [100 * (1 - 0.99**100)],
-        "| kept, in numbers | 16 777 216 | 16 777 216 | 524 288 | 4160 |": [
-            *(16, 777, 216, 16, 777, 216, 524, 288, 64 * 64 + 64),
-        ],
     },
     "12_transformer": {
         "where only cat and mat are left with .6225 and .3775": _share(2, 1.5),

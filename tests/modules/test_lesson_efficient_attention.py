@@ -178,9 +178,10 @@ def test_the_error_of_random_features_is_the_formula_of_the_lesson() -> None:
     assert np.std(means) / np.exp(q @ k) == pytest.approx(np.sqrt((np.exp(1) - 1) / 256), rel=0.05)
 
 
-def test_what_is_kept_for_the_next_token() -> None:
+def test_what_is_kept_for_the_next_token(lesson: str) -> None:
     n, w, d = 131_072, 4096, 64
-    assert (2 * n * d, 2 * w * d, d * d + d) == (16_777_216, 524_288, 4160)
+    full, window = (f"{number:,}".replace(",", " ") for number in (2 * n * d, 2 * w * d))
+    assert f"| kept, in numbers | {full} | {full} | {window} | {d * d + d} |" in lesson
 
 
 def test_recall_ends_as_the_lesson_says(lesson: str) -> None:
