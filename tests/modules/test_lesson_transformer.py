@@ -307,6 +307,13 @@ def test_the_table_of_what_is_left_out_has_the_measured_losses(lesson: str) -> N
         assert f"about {LEFT_OUT[what, 1]}" in lesson
 
 
+def test_the_sample_is_the_one_that_was_written(lesson: str) -> None:
+    assert (sample := "Once there were coat outed the stone. There go the sea") in lesson
+    written = (ROOT / "docs/gpt.md").read_text()
+    assert f"\n{sample}, and" in written
+    assert "1000 steps on\nthe course's tales" in written
+
+
 def test_the_share_of_the_scores_in_gpt_3(lesson: str) -> None:
     n, heads, width, blocks = 2048, 96, 12288, 96
     words = " ".join(lesson.split())
