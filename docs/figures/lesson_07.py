@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from docs.figures.charts import bars
+from docs.figures.charts import Axes, plot
 from docs.figures.drawing import Drawing
-from tests.modules.test_lesson_gpu_path import LENGTHS, tables
+from tests.modules.test_lesson_gpu_path import measured
 
 QUEUE, WORK = 1, 3  # how long the CPU needs to queue an operation, and the GPU to do it, in any unit
 STEPS = 5
@@ -42,20 +42,23 @@ def waiting() -> str:
 
 
 def memory() -> str:
-    """The table of scores against the output, for two heads of width 64."""
-    d = Drawing(620, 270, "MiB of one table of scores, and of the output")
-    for number, n in enumerate(LENGTHS):
-        scores, output = tables(n)
-        bars(
-            d,
-            40 + 195 * number,
-            230,
-            [scores, output],
-            ["scores", "output"],
-            unit=1.4,
-            step=80,
-            title=f"MiB for n = {n}",
-        )
+    """The measured memory of the manual and of the fused version, from docs/gpu.md."""
+    d = Drawing(720, 300, "MiB beyond the arguments, measured on an H200: 4 heads of width 64, float32")
+    table = measured()
+    n = list(table)
+    plot(
+        d,
+        Axes((80, 40, 560, 240), (512, 8192), (0.25, 4096), log=True),
+        {
+            "the manual version": (n, [row.manual_mib for row in table.values()]),
+            "the fused version": (n, [row.fused_mib for row in table.values()]),
+        },
+        ticks_x={one: str(one) for one in n},
+        ticks_y={1: "1", 32: "32", 1024: "1024"},
+        label_x="tokens, n",
+        label_y="MiB beyond the arguments, 4 heads of width 64",
+        styles=("line-b thick", "line-a thick"),
+    )
     return d.svg()
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from docs.figures.charts import Axes, plot
 from docs.figures.drawing import Drawing
 from tests.modules.lessons import TOKENS
+from tests.modules.test_lesson_flash_attention import moved_in_tiles, moved_plainly
 
 BLOCK = 2
 
@@ -54,4 +55,27 @@ def memory() -> str:
     return d.svg()
 
 
-FIGURES = {"tiles": tiles, "memory": memory}
+def memories() -> str:
+    """What plain attention and attention in tiles move between the large memory and the chip."""
+    d = Drawing(800, 330, "Numbers moved between the large memory and the chip, for 8192 tokens of width 64")
+    plain, tiled = moved_plainly(), moved_in_tiles()
+    for x, width, title, moved in ((20, 450, "plain", plain), (500, 280, "in tiles of 128 queries", tiled)):
+        d.text(x + width / 2, 24, title)
+        d.rect(x + width / 2 - 110, 44, 220, 46, "b", 0.55, 5)
+        d.text(x + width / 2, 72, "chip: computes, small, fast")
+        d.rect(x, 226, width, 46, "a", 0.55, 5)
+        d.text(x + width / 2, 254, "large memory: holds all tensors, slow")
+        step = width / len(moved)
+        for number, (name, count) in enumerate(moved.items()):
+            place = x + step * (number + 0.5)
+            out = name.endswith(" out") or name.startswith("O")
+            ends = [(place, 222), (place, 142)]
+            style = "line-b thick" if count > 1e7 else "line"
+            d.line(ends[::-1] if out else ends, style, arrow=True)
+            d.text(place, 114, name.removesuffix(" out").removesuffix(" in"), size=12)
+            d.text(place, 131, f"{count / 1e6:.0f}" if count > 1e7 else f"{count / 1e6:.1f}", "dim", size=12)
+        d.text(x + width / 2, 304, f"together {sum(moved.values()) / 1e6:.0f} million numbers")
+    return d.svg()
+
+
+FIGURES = {"memories": memories, "tiles": tiles, "memory": memory}

@@ -6,6 +6,7 @@ import numpy as np
 
 from docs.figures.charts import bars, box
 from docs.figures.drawing import Drawing
+from docs.figures.trained import SENTENCE, maps, shares_back
 from tests.modules.lessons import SCORES, TOKENS, softmax
 
 
@@ -48,4 +49,57 @@ def choices() -> str:
     return d.svg()
 
 
-FIGURES = {"block": block, "choices": choices}
+def stack() -> str:
+    """The whole model, from ids to the next id."""
+    d = Drawing(640, 480, "The whole model: ids at the bottom, the next token at the top")
+    middle = 230
+    steps = (
+        ("token ids", 440, "pale"),
+        ("embeddings", 386, "a"),
+        ("norm", 122, "pale"),
+        ("head", 76, "c"),
+        ("next token", 16, "pale"),
+    )
+    d.line([(middle, 438), (middle, 52)], "line-a thick", arrow=True)
+    for name, y, css in steps:
+        d.rect(middle - 60, y, 120, 30, "paper", radius=5)  # so that the stream does not show through
+        box(d, middle - 60, y, [name], css, width=120)
+    d.text(middle + 76, 406, "one for the token + one for its place", "dim", "start", 12)
+    d.frame(middle - 190, 164, 280, 208, "line-b dashed", 8)
+    d.text(middle + 102, 272, "a block, num_layers times", "dim", "start", 12)
+    for top, parts in ((270, ["attention", "of norm1(x)"]), (176, ["feed-forward", "of norm2(x)"])):
+        box(d, middle - 176, top + 8, parts, "b", width=120)
+        d.line([(middle, top + 84), (middle - 116, top + 84), (middle - 116, top + 58)], arrow=True)
+        d.line([(middle - 116, top + 6), (middle - 116, top), (middle - 16, top)], "line-b", arrow=True)
+        d.dot(middle, top, "b", 11)
+        d.text(middle, top + 5, "+", size=16)
+    d.text(middle + 76, 96, "a logit for each token of the vocabulary", "dim", "start", 12)
+    d.text(middle + 76, 64, "softmax, then one is drawn", "dim", "start", 12)
+    d.line([(middle + 62, 31), (600, 31), (600, 455), (middle + 64, 455)], "line", arrow=True)
+    d.text(592, 440, "and again, one token longer", "dim", "end", 12)
+    return d.svg()
+
+
+def trained() -> str:
+    """What the two heads of a trained model look at."""
+    d = Drawing(720, 390, "What two heads have learned to look at")
+    letters = ["␣" if one == " " else one for one in SENTENCE]
+    cell = 18
+    for head, (weights, css) in enumerate(zip(maps(), "ab", strict=True)):
+        left, top = 50 + 350 * head, 66
+        d.text(left + cell * 8, 26, f"head {head}")
+        for place, letter in enumerate(letters):
+            d.text(left + cell * (place + 0.5), top - 8, letter, "dim", size=12)
+            d.text(left - 8, top + cell * (place + 0.5) + 4, letter, "dim", "end", 12)
+        for i in range(16):
+            for j in range(i + 1):
+                d.rect(left + cell * j, top + cell * i, cell - 1, cell - 1, "pale")
+                if weights[i, j] > 0:
+                    d.rect(left + cell * j, top + cell * i, cell - 1, cell - 1, css, weights[i, j])
+        back = max(range(1, 4), key=lambda steps: shares_back(weights, steps))
+        where = {1: "the character before", 2: "the character two back"}[back]
+        d.text(left + cell * 8, 376, f"{100 * shares_back(weights, back):.0f} % to {where}", "dim", size=13)
+    return d.svg()
+
+
+FIGURES = {"block": block, "stack": stack, "choices": choices, "trained": trained}

@@ -40,6 +40,7 @@ _FIRST = _of(1, 1, 0, 0) / 2
 _SECOND = (_FIRST * np.exp(-0.5) + _of(0, 0, np.exp(-1), 1)) / (2 * np.exp(-0.5) + np.exp(-1) + 1)
 _DIVIDED = (_SECOND + np.exp(-0.5) / 2) / (3 * np.exp(-0.5) + np.exp(-1) + 1)  # row on, divided in every tile
 _EYE = 20 * np.eye(12) + 1  # the features of wide keys
+_GPT_CACHE = 9663676416 / 1e9  # the GB of the cache of one text of GPT-3
 
 CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
     "01_softmax": {
@@ -166,12 +167,17 @@ CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
             *(1024**2 / 2**20, 1024, 1024**2 * 4 / 2**20),
         ],
         "102400 is 25 · 4096": [25 * 4096, 25, 4096],
+        "With 96 layers of 96 heads, all tables of one text take 144 GiB in float32, and 72 GiB in 16 bits": [
+            *(96, 96, 96 * 96 * 2048**2 * 4 / 2**30, 32, 96 * 96 * 2048**2 * 2 / 2**30, 16),
+        ],
         "16 MiB. That is more than the output": [4096**2 / 2**20],
     },
     "08_positions": {
         "(0, 3), with the product 0, and (−3, 0), with the product −9": [0, 3, 0, -3, 0, -9],
         "1, .5, .25 and .125: each is half of the one before": 16.0 ** (-np.arange(0, 8, 2) / 8),
         "about 50.27 positions": [2 * np.pi / 16.0 ** (-6 / 8)],
+        "4 · 8192 · 128 in each layer, about 4 million": [4, 8192, 128, 4 * 8192 * 128 / 1e6],
+        "8192 · 8192 · 128, which is 2048 times as much": [8192, 8192, 128, 8192**2 * 128 / (4 * 8192 * 128)],
         "1.75 and .75. They differ by 1": [2 - 0.25, 2 - 5 * 0.25, 1],
         "it leaves 28 % for tokens more than one step away": [100 * _share(-1.5, -1, -0.5, 0, 0.75)[:3].sum()],
         "the weights are .7311 and .2689": _share(1.75, 0.75),
@@ -184,6 +190,17 @@ CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
             *(36, 36 * 9663676416 / 1e9),
         ],
         "query heads 2 and 3 share key-value head 1": [2, 3, 3 // (6 // 3)],
+        "for all 1000 tokens of a text it moves 500 500": [1000, *divmod(sum(range(1, 1001)), 1000)],
+        "350 GB of parameters and up to 9.7 GB of cache": [175e9 * 2 / 1e9, _GPT_CACHE],
+        "For 36 users, it reads 350 GB and 348 GB, and makes 36. That is 19 GB for each token, and not 360": [
+            *(36, 350, 36 * _GPT_CACHE, 36, (350 + 36 * _GPT_CACHE) / 36, 350 + _GPT_CACHE),
+        ],
+        "For a head of width 128 and 4096 tokens, a full cache has 1 048 576 numbers": [
+            *(128, 4096, 2 * 128 * 4096 // 10**6, 2 * 128 * 4096 // 1000 % 1000, 2 * 128 * 4096 % 1000),
+        ],
+        "a window of 512 has 131 072, and the state 16 512": [
+            *(512, *divmod(2 * 128 * 512, 1000), *divmod(128 * 128 + 128, 1000)),
+        ],
     },
     "10_flash_attention": {
         "the factor is $e^{-1}$ = .3679, and $l$ is 1.7358": [-1, np.exp(-1), 2 * np.exp(-1) + 1],
@@ -191,6 +208,13 @@ CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
         "1 / 1.7358 = .5761": [1, 2 * np.exp(-1) + 1, _share(0, 0, 1)[2]],
         "3 · 3 = 9 tiles, the last ones smaller. 1 + 2 + 3 = 6 are computed": [3, 3, 9, 1, 2, 3, np.tri(3).sum()],
         "with tiles of 128 keys, 1 for every 256": [128, 1, 2 * 128],
+        "the weights for 32 texts of 2048 tokens would take 4.9 TB in float32": [
+            *(32, 2048, 96 * 96 * 32 * 2048**2 * 4 / 1e12, 32),
+        ],
+        ".2254 for *The* and .1475 for *cat*": [(weights(Q, K) @ V)[0, 0], (weights(Q, K) @ V)[1, 1]],
+        "A score of width 64 costs 64 multiplications": [64, 64],
+        "The output is .75 · 2 + .25 · 6 = 3": [0.75, 2, 0.25, 6, _of(0.75, 0.25) @ _of(2, 6)],
+        ".75 · (2 − 3) = −.75 and .25 · (6 − 3) = .75": [*(0.75, 2, 3, 0.75 * (2 - 3)), *(0.25, 6, 3, 0.25 * (6 - 3))],
         "$e^{-2}$ = .1353: $l$ is 3 · .1353 + 1 = 1.4060": [
             *(-2, np.exp(-2), 3, np.exp(-2), 1),
             3 * np.exp(-2) + 1,
@@ -210,6 +234,13 @@ CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
         "(1 · 28 + 2 · 4) / (1 · 4 + 2 · 1) = 36 / 6 = 6": [1, 28, 2, 4, 1, 4, 2, 1, 36, 6, 6],
         "it finds all 12, each with a weight of .4414": [12, (_EYE[0] @ _EYE[0]) / (_EYE[0] @ _EYE.T).sum()],
         "Each layer reaches 4 positions further: 3 layers": [5 - 1, 12 / 4],
+        "For 256 vectors that is 8 % at the length 1, and 563 % at the length 3": [
+            *(256, 100 * np.sqrt((np.exp(1) - 1) / 256), 1),
+            *(100 * np.sqrt((np.exp(9) - 1) / 256), 3),
+        ],
+        "with 256 out of 131 072, that is 512 times fewer": [256, 131, 72, 131_072 / 256],
+        "With a factor of .99, a token has half of its share after 69 more tokens": [0.99, np.log(0.5) / np.log(0.99)],
+        "the last hundred tokens hold 63 % of everything": [100 * (1 - 0.99**100)],
     },
     "12_transformer": {
         "where only cat and mat are left with .6225 and .3775": _share(2, 1.5),

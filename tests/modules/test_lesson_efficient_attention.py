@@ -170,6 +170,20 @@ def test_random_features_have_the_exponential_as_their_mean() -> None:
     assert np.allclose(phi(q) @ phi(k).T / len(w), np.exp(q @ k.T), rtol=0.05)
 
 
+def test_the_error_of_random_features_is_the_formula_of_the_lesson() -> None:
+    rng = np.random.default_rng(0)
+    q, k = np.array([0.6, 0]), np.array([0.2, 0.6])  # q + k has the length 1
+    w = rng.normal(size=(4000, 256, 2))
+    means = np.exp(w @ q - q @ q / 2 + w @ k - k @ k / 2).mean(axis=1)
+    assert np.std(means) / np.exp(q @ k) == pytest.approx(np.sqrt((np.exp(1) - 1) / 256), rel=0.05)
+
+
+def test_what_is_kept_for_the_next_token(lesson: str) -> None:
+    n, w, d = 131_072, 4096, 64
+    full, window = (f"{number:,}".replace(",", " ") for number in (2 * n * d, 2 * w * d))
+    assert f"| kept, in numbers | {full} | {full} | {window} | {d * d + d} |" in lesson
+
+
 def test_recall_ends_as_the_lesson_says(lesson: str) -> None:
     lesson = " ".join(lesson.split())
     full = weights(KEYS, KEYS)

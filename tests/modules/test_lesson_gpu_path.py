@@ -9,7 +9,7 @@ import sys
 import warnings
 from collections import namedtuple
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -19,6 +19,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from grader.course.course import Course
 from grader.course.module import Module
+from tests.conftest import ROOT
 from tests.modules.lessons import TOKENS, K, Q, V, row, softmax, unclaimed, weights
 
 NAME = "07_gpu_path"
@@ -39,6 +40,26 @@ def tables(n: int) -> tuple[float, float]:
     return 4 * 2 * n * n / MIB, 4 * 2 * n * 64 / MIB
 
 
+class Measured(NamedTuple):
+    """One row of the first table in docs/gpu.md."""
+
+    manual_ms: float
+    manual_mib: float
+    half_ms: float
+    half_mib: float
+    fused_ms: float
+    fused_mib: float
+    builtin_ms: float
+    builtin_mib: float
+
+
+def measured() -> dict[int, Measured]:
+    """The times and the memory of docs/gpu.md by n."""
+    text = (ROOT / "docs/gpu.md").read_text().partition("A module that runs only on a GPU")[0]
+    rows = re.findall(r"^\| (\d+) \|((?: [\d.]+ \|){8})$", text, re.M)
+    return {int(n): Measured(*(float(cell) for cell in cells.split("|")[:-1])) for n, cells in rows}
+
+
 def in_sixteen_bits() -> np.ndarray:
     """The causal output of cat with both products in bfloat16."""
     q, k, v = (torch.from_numpy(x).float() for x in (Q / 2, K, V))
@@ -57,6 +78,12 @@ def numbers() -> Iterable[float]:
     yield from in_sixteen_bits()
     for n in LENGTHS:
         yield from tables(n)
+    table = measured()
+    for n in (512, 8192):
+        yield from (table[n].manual_mib, table[n].fused_mib)
+    yield from (table[512].manual_ms, table[1024].manual_ms, table[8192].manual_ms, table[8192].fused_ms)
+    yield 0.001  # the step of an optimizer
+    yield 1 + torch.finfo(torch.bfloat16).eps
     yield 3.39  # e38: the largest number of bfloat16, by a test of its own
     yield 2.0  # a tensor that lives on the CPU, in a line to avoid
     yield 0.0  # a float is written so
@@ -181,6 +208,32 @@ def test_what_sixteen_bits_hold(words: str, printed: str) -> None:
     assert (64 * 40 * 40, 64 * 40 * 40 / 8, 40 / 8, 64 * 5 * 40) == (102400, 12800, 5, 12800)
     coarse, exact = (row(x).replace(" | ", " ") for x in (in_sixteen_bits(), (weights(Q, K, CAUSAL) @ V)[1]))
     assert f"*cat* gets `[{coarse}]` where float32 has `[{exact}]`" in words
+
+
+def test_training_in_sixteen_bits(words: str) -> None:
+    one = torch.tensor(1.0, dtype=torch.bfloat16)
+    assert float(one + 0.001) == 1
+    assert f"the next number above 1 is {1 + torch.finfo(torch.bfloat16).eps:.4f}" in words
+    assert torch.finfo(torch.bfloat16).tiny < 1.2e-38
+    assert float(torch.tensor(3.1e-8).half()) > 0
+    assert [float(torch.tensor(small).half()) for small in (1e-8, 2.9e-8)] == [0, 0]
+    assert float(torch.tensor(1e-8 * 1024).half()) == pytest.approx(1e-5, rel=0.05)
+
+
+def test_a_mask_of_one_axis_is_refused_by_the_built_in() -> None:
+    q, k, v = (torch.from_numpy(x).float()[None, None] for x in (Q, K, V))
+    with pytest.raises(IndexError):
+        nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=torch.ones(5, dtype=torch.bool))
+
+
+def test_what_was_measured_on_a_gpu(words: str) -> None:
+    table = measured()
+    assert list(table) == [512, 1024, 2048, 4096, 8192]
+    first, last = table[512], table[8192]
+    assert f"goes from {first.manual_mib:g} to {last.manual_mib:g} MiB" in words
+    assert f"the fused version from {first.fused_mib:g} to {last.fused_mib:g} MiB" in words
+    assert f"it took {last.fused_ms:.3f} ms on an H200, and the manual version {last.manual_ms:.3f} ms" in words
+    assert f"on an H200 only from {first.manual_ms} to {table[1024].manual_ms} ms" in words
 
 
 def test_the_cells_of_the_solution_run(printed: str) -> None:

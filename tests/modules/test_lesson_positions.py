@@ -13,6 +13,7 @@ import pytest
 from grader.course.course import Course
 from grader.course.module import Module
 from tests.modules.lessons import TOKENS, K, Q, V, row, softmax, unclaimed, weights
+from tests.modules.test_lesson_transformer import LEFT_OUT, POSITIONS, REPAIRS
 
 PLACES = np.arange(5)
 FIRST, LAST = [0, 1, 2, 3, 4], [4, 1, 2, 3, 0]
@@ -89,6 +90,13 @@ def numbers() -> Iterable[float]:
     yield from (Q @ K.T / 2 + ALIBI)[4]
     yield from alibi_weights(0.5).ravel()
     yield from alibi_weights(slopes(8)[-1])[4]
+    yield from (
+        *REPAIRS.values(),
+        POSITIONS["rope", 1],
+        POSITIONS["rope", 4],
+        LEFT_OUT["nothing", 4],
+        LEFT_OUT["positions", 4],
+    )
 
 
 def cells(values: Iterable[float], between: str = " | ") -> str:
@@ -206,6 +214,17 @@ def test_what_is_said_about_the_use_cells(prose: str) -> None:
     usual, moved = (cells((rope_weights(order) @ V[order])[1], ", ") for order in (FIRST, LAST))
     assert f"The output of *cat* is {usual} in *The cat sat on mat*, and {moved} in *mat cat sat on The*" in prose
     assert f"row *mat* is {cells(alibi_weights(slopes(8)[-1])[4], ', ')}: almost" in prose
+
+
+def test_what_a_small_model_does_on_longer_texts(prose: str) -> None:
+    """The losses are measured in the exhaustive tests of lesson 12."""
+    assert f"its loss on them is {POSITIONS['rope', 1]}. On pieces of 64 it is {REPAIRS['nothing']}." in prose
+    assert f"With all positions divided by 4 it is {REPAIRS['positions']}" in prose
+    assert f"With the base 100000 it is {REPAIRS['base']}" in prose
+    assert f"bring it to {REPAIRS['training']}" in prose
+    without, table, rope = LEFT_OUT["positions", 4], LEFT_OUT["nothing", 4], round(POSITIONS["rope", 4], 1)
+    said = f"the loss is {without} without positions, {table} with the table and {rope} with RoPE"
+    assert said.replace(" 0.", " .") in prose
 
 
 def test_the_solution_runs_as_a_file_and_prints_the_map_of_the_lesson(course: Course, lesson: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import torch
@@ -23,6 +24,11 @@ def softmax_with(scores: np.ndarray) -> np.ndarray:
     return np.asarray(np.exp(scores) / np.exp(scores).sum())
 
 
+def with_three_zeros() -> np.ndarray:
+    """The weights of row on in a tile of eight whose last three places are zeros."""
+    return softmax_with(np.append(SCORES, [0.0] * 3))
+
+
 def measured() -> dict[int, list[float]]:
     """The times of docs/gpu.md by n: float32, causal, bfloat16 and causal bfloat16, each beside the built-in."""
     text = (ROOT / "docs/gpu.md").read_text().partition("A module that runs only on a GPU")[2]
@@ -39,6 +45,7 @@ def numbers() -> Iterable[float]:
         yield from np.exp(SCORES - 1) @ V / total
     yield from softmax_with(np.append(SCORES, 0.0))
     yield from np.exp(SCORES - 1)
+    yield from (*with_three_zeros(), with_three_zeros()[:5].sum(), 0.0)
     yield 2 * np.exp(-0.5) + np.exp(-1) + 1  # the sum after two tiles
     times = measured()
     for cells in times.values():
@@ -65,6 +72,57 @@ def test_row_on_with_a_key_of_zeros() -> None:
     for total in (weights.sum(), weights.sum() + extra):
         output = " ".join(f"{value:.4f}"[1:] for value in weights @ V / total)
         assert f"| {total:.4f} | {output} |" in LESSON
+
+
+class Language:
+    """What the kernels of the lesson use of triton.language, over one tensor: an address is a place in it."""
+
+    constexpr, int64 = int, torch.int64
+
+    def __init__(self, memory: torch.Tensor) -> None:
+        self.memory, self.program = memory, 0
+        self.arange, self.exp = torch.arange, torch.exp
+        self.max, self.sum = torch.amax, torch.sum
+
+    def program_id(self, _axis: int) -> torch.Tensor:
+        return torch.tensor(self.program)
+
+    def load(self, places: torch.Tensor, mask: torch.Tensor, other: float) -> torch.Tensor:
+        return torch.where(mask, self.memory[torch.where(mask, places, 0)], other)
+
+    def store(self, places: torch.Tensor, values: torch.Tensor, mask: torch.Tensor) -> None:
+        self.memory[places[mask]] = values[mask]
+
+
+def launched(name: str, x: np.ndarray, programs: int, *, block: int, change: tuple[str, str] = ("", "")) -> np.ndarray:
+    """The output of a kernel of the lesson for x. What lies behind the output must stay as it was."""
+    (code,) = re.findall(rf"```python\n@triton\.jit\n(def {name}.*?)\n\n\n", LESSON, re.DOTALL)
+    memory = torch.from_numpy(np.concatenate([x.ravel(), np.full(x.size + 50, 7.0)]))
+    language = Language(memory)
+    names: dict[str, Any] = {"tl": language}
+    exec(compile(code.replace(*change), "lesson", "exec"), names)
+    for language.program in range(programs):
+        names[name](0, x.size, x.shape[-1], BLOCK=block)
+    assert (memory[2 * x.size :] == 7).all(), "a kernel wrote behind its output"
+    return np.asarray(memory[x.size : 2 * x.size].reshape(x.shape))
+
+
+def test_the_kernels_of_the_lesson_compute_what_it_says() -> None:
+    n = np.arange(1000.0)
+    assert launched("add_one", n, math.ceil(1000 / 256), block=256).tolist() == (n + 1).tolist()
+    rows = np.array([SCORES, -5 * SCORES, SCORES[::-1]])
+    found = launched("softmax_rows", rows, 3, block=8)
+    assert np.allclose(found, [softmax_with(row) for row in rows])
+    shown = [f"{value:.4f}"[1:] for value in found[0]]
+    assert f"with .5, .5, 0, 1 and .5, becomes {', '.join(shown[:4])} and {shown[4]}" in WORDS
+
+
+def test_a_row_without_minus_infinity() -> None:
+    (found,) = launched("softmax_rows", SCORES[None], 1, block=8, change=('float("-inf")', "0.0"))
+    assert np.allclose(found, with_three_zeros()[:5])
+    shown = [f"{value:.4f}"[1:] for value in found]
+    assert f"shrink to {', '.join(shown[:4])} and {shown[4]}. They sum to {found.sum():.4f}".replace("0.", ".") in WORDS
+    assert 2**16 < 100_000 <= 2**17 == 131072
 
 
 def test_programs_of_the_example(course: Course) -> None:
