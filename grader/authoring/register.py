@@ -79,10 +79,13 @@ class Register:
 
     @property
     def count(self) -> RegisterCount:
-        unwritten = sum(len(one.checks) for one in self.unwritten)
-        promises = [entry for entry in self.entries if not entry.no_promise]
-        found = (promises, [one for one in promises if one.unchecked], [one for one in promises if one.unproved])
-        return RegisterCount(*(sum(len(one.sentences) for one in entries) for entries in found), unwritten)
+        promises = [(entry, len(entry.sentences)) for entry in self.entries if not entry.no_promise]
+        return RegisterCount(
+            promises=sum(many for _, many in promises),
+            unchecked=sum(many for entry, many in promises if entry.unchecked),
+            unproved=sum(many for entry, many in promises if entry.unproved),
+            unwritten=sum(len(one.checks) for one in self.unwritten),
+        )
 
 
 def register_file(course: Course, module: Module) -> Path:
