@@ -22,6 +22,7 @@ from grader.course.loading import earlier_solutions, importable
 from grader.course.module import Module
 from tests.conftest import ROOT
 from tests.modules.lessons import SCORES, Q, row, softmax, unclaimed
+from tests.quick import sampled
 
 NAME = "12_transformer"
 POINTS = np.array([-2.0, -1.0, 0.0, 1.0, 2.0])
@@ -355,7 +356,7 @@ def test_training_crosses_the_line_of_pairs(solution: dict[str, Any]) -> None:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize(("without", "blocks", "loss"), [(*part, loss) for part, loss in LEFT_OUT.items()])
+@pytest.mark.parametrize(("without", "blocks", "loss"), sampled([(*part, loss) for part, loss in LEFT_OUT.items()], 3))
 def test_what_is_left_out_costs_what_the_lesson_says(
     solution: dict[str, Any], without: str, blocks: int, loss: float
 ) -> None:
@@ -372,14 +373,14 @@ def test_what_is_left_out_costs_what_the_lesson_says(
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", sampled(range(3), 3))
 def test_four_blocks_miss_their_norms(solution: dict[str, Any], seed: int) -> None:
     losses = losses_of(solution, model_without(solution, "norms", 4, seed), seed)
     assert reached(losses) > LEFT_OUT["nothing", 4] + 0.15
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize(("how", "blocks", "loss"), [(*part, loss) for part, loss in POSITIONS.items()])
+@pytest.mark.parametrize(("how", "blocks", "loss"), sampled([(*part, loss) for part, loss in POSITIONS.items()], 2))
 def test_other_positions_reach_what_the_lesson_says(
     solution: dict[str, Any], lesson: str, how: str, blocks: int, loss: float
 ) -> None:
