@@ -109,6 +109,7 @@ EXCEPTIONS = {
     "grader/core/report.py: Report": "one field for each key of the published schema",
     "grader/core/summary.py: Summary": "a row of a table: one field for each fact that a class needs of a report",
     "grader/course/module.py: Module": "one field for each key of module.toml, one path for each file of a module",
+    "grader/diagnosis/match.py: Matcher": "one question for each thing that a finding depends on",
     "grader/diagnosis/probe.py: Probe": "one field for each argument that an author gives to `probe`",
     "grader/pages/cost_plot.py: CostPlot": "one field for each part of a picture",
     "grader/pages/dashboard_page.py: DashboardPage": "one field for each part of a page",
