@@ -17,6 +17,7 @@ from tests.cli.conftest import Attn
 from tests.pages.browser import Browser, needs_browser, open_browser, violations
 from tests.pages.made import made_mark
 from tests.pages.test_hostile import HOSTILE, dashboard_text, report_text
+from tests.waiting import wait_until
 
 PAGES = ("dashboard.html",)
 MORE = ("farah.html", "index.html", "ben.html", "hana.html", "hostile.html", "hostile_dashboard.html")
@@ -86,7 +87,7 @@ def test_a_script_inside_a_page_is_stopped_by_its_policy(
         text = without_policy(text)
     (tmp_path / "page.html").write_text(text)
     with browser.page(tmp_path / "page.html") as page:
-        page.wait_for_function("document.readyState === 'complete'")
+        page.wait_for_load_state()
         assert (page.evaluate("window.ran") is None) is guarded
         assert not page.locator(".controls").get_attribute("hidden"), "our own script runs"
 
@@ -140,7 +141,7 @@ def test_filters_hide_rows_and_exchange_numbers(browser: Browser, pages: Path) -
         assert (students.count(), handed_in.inner_text()) == (10, "9")
         page.locator("#section").focus()
         page.keyboard.press("ArrowDown")
-        page.wait_for_function("document.getElementById('shown').textContent.startsWith('5 ')")
+        wait_until("five are shown", lambda: page.locator("#shown").inner_text().startswith("5 "))
         assert page.locator("#section").evaluate("one => one.selectedOptions[0].textContent") == "Mon"
         assert (students.count(), handed_in.inner_text()) == (5, "4")
         bars = page.locator("table[data-stat=bins] td.v").all_inner_texts()
