@@ -32,7 +32,7 @@ FILE = "register.toml"
 LESSON = "lesson"
 UNWRITTEN = "unwritten"
 _KINDS = ("checks", "unchecked", "no_promise")
-_TEXTS = ("says", "unproved", "unchecked", "no_promise", "why")
+_TEXTS = ("says", "unproved", "unchecked", "no_promise")
 _EXAMPLE = 'Write says = "...", and checks = [...] with wrong = [...], or unchecked = "why", or no_promise = "why"'
 
 
@@ -137,14 +137,14 @@ def _entry(file: Path, place: str, table: dict[str, Any]) -> Entry:
 
 
 def _unwritten(file: Path, table: dict[str, Any]) -> Unwritten:
-    values = {key: _value(key, value) for key, value in table.items()}
+    values = {key: _value(key, value, ("why",)) for key, value in table.items()}
     if values.keys() != {"checks", "why"} or not all(values.values()):
         raise CourseError(file, UNWRITTEN, f"has an entry that cannot be read: {table}", "Write checks = [...] and why")
     return Unwritten(**values)
 
 
-def _value(key: str, value: Any) -> Any:
+def _value(key: str, value: Any, texts: tuple[str, ...] = _TEXTS) -> Any:
     """Return a text or a tuple of names, whichever the key has; None if it is something else."""
     if key in ("checks", "wrong"):
         return tuple(value) if type(value) is list and all(type(one) is str for one in value) else None
-    return value if key in _TEXTS and type(value) is str else None
+    return value if key in texts and type(value) is str else None

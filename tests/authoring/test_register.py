@@ -215,6 +215,7 @@ UNREADABLE = {
         'unproved = "why"\nwrong =',
         "has wrong and unproved in the entry",
     ),
+    "a key of another table": ("wrong = ", 'why = "later"\nwrong = ', "tiny: has an entry that cannot be read"),
     "no list": ('wrong = ["squares"]', 'wrong = "squares"', "tiny: has an entry that cannot be read"),
 }
 
